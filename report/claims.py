@@ -27,6 +27,10 @@ NOT_WORDS = re.compile(r"[\[({]\s*['\"]|['\"]\s*:|\[[^\]]*,[^\]]*,|\[\s*\]|\{\s*
                        r"\w\.(?:float|int)\d+\(|\barray\(|dtype|<\w+|\d\.\d{9,}|\n")
 
 
+class NoValue(Exception):
+    """Raised by a predicate that lacks a value: its claim is open, and the text is its evidence."""
+
+
 class Claims(dict):
     """`{item: {phrase: predicate}}` of a paper, filled by its own calls; see `judge` for a predicate."""
 
@@ -185,7 +189,7 @@ def _judged(item, rows, phrase, predicate, lacking, others):
     missing = [words for lack in lacks if (words := lack(decides))]
     if not missing:
         try:
-            holds, evidence = predicate(rows, *given)
+            holds, evidence = outcome(predicate, [rows, *given])
         except Exception:       # a predicate is written for all rows: of a small run any value may be missing
             if lacking is not None:
                 raise
@@ -193,6 +197,14 @@ def _judged(item, rows, phrase, predicate, lacking, others):
         return {"holds": None if holds is None else bool(holds), "evidence": _words(item, phrase, evidence)}
     so_far = _so_far(item, phrase, predicate, [rows, *given])
     return {"holds": None, "evidence": WAITS + " and ".join(missing) + so_far}
+
+
+def outcome(predicate, given):
+    """What a predicate says of the rows; its claim is open where it finds no value."""
+    try:
+        return predicate(*given)
+    except NoValue as why:
+        return None, str(why)
 
 
 def seen_by(predicate, results):
@@ -205,7 +217,7 @@ def _so_far(item, phrase, predicate, given):
     if any(rows is None or len(rows) == 0 for rows in given):
         return ""
     try:
-        _, evidence = predicate(*given)
+        _, evidence = outcome(predicate, given)
     except Exception:  # a predicate is written for all rows, so on some of them anything may be missing
         return ""
     return SO_FAR + _words(item, phrase, evidence)

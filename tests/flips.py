@@ -87,7 +87,7 @@ def flips(predicate, given, holds, keys):
     for n, looked in enumerate(given):
         for other in chain(mutations(looked, keys), (drawn(looked, generator, keys) for _ in range(400))):
             try:
-                now, told = predicate(*given[:n], other, *given[n + 1:])
+                now, told = claims.outcome(predicate, [*given[:n], other, *given[n + 1:]])
                 # Where other networks are stand-ins, a claim on all may fail, not hold: its words say so.
                 if bool(now or re.search(r"\(nothing on |\(it holds for ", told)) != holds:
                     return True
@@ -105,7 +105,7 @@ def of_values(judged, *_, **more):
 def unflippable(predicate, given, printed, keys):
     """Whether no changed result judges a claim otherwise."""
     with mock.patch.object(claims, "conclude", of_values):
-        holds, _ = predicate(*given)
+        holds, _ = claims.outcome(predicate, given)
         return holds is not None and not any(flips(predicate, g, holds, keys) for g in (given, printed))
 
 

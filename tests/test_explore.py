@@ -5,7 +5,6 @@ import shutil
 import subprocess
 
 import numpy as np
-import pytest
 
 from papers.sutton.explorer import Explorer
 
@@ -31,13 +30,6 @@ def test_needs_nothing_from_outside():
     assert not re.search(r"https?:|//[a-z]|src=|import |fetch|@import", html)
     assert "$" not in re.sub(r"\$\{", "", html)  # every placeholder is filled
     assert "A trial" in repr(explorer()) and "\n" not in repr(explorer())
-
-
-def test_refuses_what_it_cannot_show():
-    with pytest.raises(ValueError, match=r"curve 'a' has shape \(2,\); the axes make \(3, 2, 2\)"):
-        Explorer("t", "t", AXES, {"a": [1.0, 2.0]})
-    with pytest.raises(ValueError, match="4 curves"):
-        Explorer("t", "t", AXES, dict.fromkeys("abcd", VALUES))
 
 
 def shown_after(tmp_path, html, moves):

@@ -11,8 +11,7 @@ from scipy.special import ndtr
 
 from papers.sutton.theory import formulas
 from papers.sutton.theory.ball import log_tail, tail
-from papers.sutton.theory.statement import verify
-from papers.sutton.theory.statements import STATEMENTS
+from papers.sutton.theory.statements import STATEMENTS, verify
 from report import reference
 from shared import ROOT
 from workflow import catalogue

@@ -1,4 +1,5 @@
 """papers.sutton.study: which network (Sutton et al.): the score, and the choice by the protocol's rule."""
+import numpy as np
 import pandas as pd
 
 from papers.sutton import experiments, study
@@ -31,6 +32,12 @@ def test_the_published_network_has_score_0_and_each_deviation_counts_in_units_of
     assert study.measured(none, zero=False) is None
 
 
+def best(scores, pairs, count):
+    """The networks with the smallest score, the mean over `pairs`, by the better way of counting."""
+    means = study.mean_scores(scores)[pairs].dropna().mean(axis=1)
+    return means.groupby("network").min().nsmallest(count).index.tolist()
+
+
 def test_the_screen_has_twelve_networks_and_begins_with_the_words_of_the_paper():
     networks = experiments.screen()
     assert len(networks) == len(set(networks)) == 12 and networks[0] == PLAIN
@@ -39,14 +46,16 @@ def test_the_screen_has_twelve_networks_and_begins_with_the_words_of_the_paper()
 
 def test_the_choice_is_among_readings_on_both_pairs_and_prefers_fewer_departures_within_a_tenth():
     def scores(plain, other, pairs=tuple(experiments.PAIRS)):
-        return {(pair, n, 100, 0, zero): value + zero for pair in pairs for zero in (False, True)
-                for n, value in ((PLAIN, plain), (OTHER, other))}
+        return pd.DataFrame([
+            {"pair": pair, "network": n, "epochs": 100, "seed": 0, "zero": zero, "score": float(value + zero)}
+            for pair in pairs for zero in (False, True) for n, value in ((PLAIN, plain), (OTHER, other))])
 
     assert study.choice(scores(10.9, 10)) == (PLAIN, 100, False)
     assert study.choice(scores(11.1, 10)) == (OTHER, 100, False)
     assert study.choice(scores(1, 2, ["deer-horse"])) is None
-    assert study.best(scores(2, 1), ["deer-horse"], 1) == [OTHER]
-    without = scores(1, 2) | {("aeroplane-cat", PLAIN, 100, 0, zero): None for zero in (False, True)}
+    assert best(scores(2, 1), ["deer-horse"], 1) == [OTHER]
+    without = scores(1, 2)
+    without.loc[(without["pair"] == "aeroplane-cat") & (without["network"] == PLAIN), "score"] = np.nan
     assert study.choice(without) == (OTHER, 100, False)
 
 
@@ -58,6 +67,6 @@ def test_the_second_pair_and_the_longer_trainings_are_those_that_the_recorded_sc
     screen = runs[(runs["pair"] == "deer-horse") & (runs["length"] == 50)]
     assert len(screen) == 12
     told = study.scores(screen, PRINTED, UNIT)
-    assert set(study.best(told, ["deer-horse"], 4)) == set(experiments.SECOND)
+    assert set(best(told, ["deer-horse"], 4)) == set(experiments.SECOND)
     told = study.scores(runs[runs["length"] == 50], PRINTED, UNIT)
-    assert set(study.best(told, list(experiments.PAIRS), 2)) == set(experiments.LONGER)
+    assert set(best(told, list(experiments.PAIRS), 2)) == set(experiments.LONGER)

@@ -58,11 +58,10 @@ def closed():
 
 
 # ---- rows ------------------------------------------------------------------------------------------------
-ROWS = {"table-4": lambda u: tables.shares(u, tables.accuracy),
-        "table-5": lambda u: tables.shares(u, tables.attacked),
+ROWS = {"table-4": lambda u: tables.shares(u, "accuracy"), "table-5": lambda u: tables.shares(u, "attack"),
         "table-6": lambda u: tables.sizes(u, "l2"), "table-7": lambda u: tables.sizes(u, "l1"),
         "table-8": lambda u: tables.sizes(u, "linf", limit=0.2),
-        "table-11": lambda u: tables.shares(u, tables.disturbed(5)),
+        "table-11": lambda u: tables.shares(u, 5),
         "table-20": lambda u: tables.summary_shares(tables.consecutive(u)),
         "table-21": lambda u: tables.summary_sizes(tables.consecutive(u))}
 
@@ -78,7 +77,7 @@ def test_every_printed_cell_is_compared(item):
 
 def test_rows_hold_the_right_numbers():
     row = UNITS.to_dict("records")[3]
-    share, = (r for r in tables.shares(UNITS, tables.disturbed(5)) if (r["class_a"], r["class_b"]) == (0, 4))
+    share, = (r for r in tables.shares(UNITS, 5) if (r["class_a"], r["class_b"]) == (0, 4))
     assert share["test"].value == row["test"]["random"][2]["susceptibility"]["percent"] == 10
     assert share["train"].of == 50 and share["train"].low < share["train"].value < share["train"].high
     size, = (r for r in tables.sizes(UNITS, "linf", limit=0.05)
@@ -87,8 +86,14 @@ def test_rows_hold_the_right_numbers():
     assert (size["mean"], size["std"], size["count"]) == (facts["mean"], facts["std"], 100)
     assert size["below"] == pytest.approx(100 * np.mean(np.interp(np.linspace(0, 100, 2001), np.arange(101),
                                                                   facts["quantiles"]) < 0.05), abs=1)
-    with pytest.raises(ValueError, match="draws 3 times the attack were not tried; tried: 1, 2, 5, 10"):
-        tables.disturbed(3)(row["train"])
+
+
+def test_more_images_cannot_move_a_share_where_all_that_it_is_one_of_were_tried():
+    runs = made_up([(0, 1)])        # of 100 attackable images 50 are perturbed
+    settled = {row["delta_inferred"] or row["quantity"]: row["train"].settled
+               for row in tables.summary_shares(runs)}
+    assert settled == {"accuracy": True, "adversarial_susceptibility": True, **dict.fromkeys(DELTAS, False)}
+    assert not tables.shares(runs, "attack")[0]["train"].settled
 
 
 def test_printed_rows_are_found_by_what_they_say():
@@ -96,6 +101,9 @@ def test_printed_rows_are_found_by_what_they_say():
     found = tables.printed(item, quantity="random_susceptibility", delta_inferred=10)
     assert list(found) == NEXT and found[0, 1]["test"] == 52.92
     assert len(tables.printed(reference.paper("sutton")["table-4"])) == 45
+    shares = tables.printed_shares(item)
+    assert shares[10] == found and shares["attack"][0, 1] == tables.printed(
+        item, quantity="adversarial_susceptibility")[0, 1] and list(shares) == ["accuracy", "attack", *DELTAS]
 
 
 def test_quantiles_give_back_what_they_came_from():
@@ -168,7 +176,7 @@ def test_pictures_of_no_problem_one_some_and_all(there):
     runs = made_up(there) if there else UNITS.iloc[:0]
     p = reference.paper("sutton")
     printed = {d: tables.printed(p[f"table-{t}"]) for d, t in zip(DELTAS, (9, 10, 11, 12))}
-    drawn = figures.draw_violins(runs, NEXT, NAMES, lambda part, norm: part["attack"][norm])
+    drawn = figures.draw_violins(runs, NEXT, NAMES, "attack")
     assert (drawn is None) == (not set(NEXT) & set(there))
     ax, = figures.bars(runs, printed | {"attack": tables.printed(p["table-5"])}).axes
     assert len(ax.patches) == (5 if there else 0)
@@ -179,10 +187,10 @@ def test_a_problem_without_any_attack_is_shown_too():
     p = reference.paper("sutton")
     printed = {d: tables.printed(p[f"table-{t}"]) for d, t in zip(DELTAS, (9, 10, 11, 12))}
     shares = printed | {"attack": tables.printed(p["table-5"])}
-    assert figures.draw_violins(none, NEXT, NAMES, tables.attack_size) is None
+    assert figures.draw_violins(none, NEXT, NAMES, "attack") is None
     figures.bars(none, shares)
     assert [means[5] for means in figures.mean_shares(none, shares)] == ["no image", "no image"]
-    assert not figures.both_sets(figures.medians(none, NAMES, tables.attack_size, "l2"))
+    assert not figures.both_sets(figures.medians(none, NAMES, "attack", "l2"))
     assert "too few attackable images to tell" in figures.box_words(none, shares, 9, "digits")
     assert [r["ours"] for r in figures.mean_rows(none, shares)] == ["0%", "1.5%", "1.5%"]
 
@@ -190,9 +198,9 @@ def test_a_problem_without_any_attack_is_shown_too():
 def test_both_readings_are_compared_on_the_problems_of_both():
     runs, plain = (pd.DataFrame([u | {"test": u["test"] | {"tried": 100, "saturated": 5}}
                                   for u in trained(r, [share] * 3)]) for r, share in (("bn", 60), ("", 50)))
-    box = readings.both_in_words(runs, plain[:2], PUBLISHED, RIGHT)
+    box = readings.both_in_words(runs, plain[:2], PRINTED)
     assert "on 2 pairs the step misclassifies 60.0% with it and 50.0% without (paper: 70.0%)" in box
-    assert readings.both_in_words(runs, plain[:0], PUBLISHED, RIGHT) == ""
+    assert readings.both_in_words(runs, plain[:0], PRINTED) == ""
 
 
 def test_shares_are_told_as_a_person_tells_them():
@@ -255,8 +263,7 @@ def test_a_figure_rests_on_its_own_problems_only():
 
 
 # ---- which network is the main reading -------------------------------------------------------------------
-RIGHT = {p: {"test": 98.0} for p in NEXT[:5]}
-PUBLISHED = {p: {"test": 70.0} for p in NEXT[:5]}
+PRINTED = {"accuracy": {p: {"test": 98.0} for p in NEXT[:5]}, "attack": {p: {"test": 70.0} for p in NEXT[:5]}}
 
 
 def trained(reading, shares, *, problem=None, knows=98):
@@ -269,7 +276,7 @@ def trained(reading, shares, *, problem=None, knows=98):
 
 
 def choice(*nets):
-    return readings.chosen(pd.DataFrame(nets[0]), pd.DataFrame(sum(nets[1:], [])), RIGHT, PUBLISHED)
+    return readings.chosen(pd.DataFrame(nets[0]), pd.DataFrame(sum(nets[1:], [])), PRINTED)
 
 
 def every(reading, share, **first):
@@ -289,7 +296,7 @@ def test_the_reading_with_the_smallest_mean_deviation_is_chosen_once_all_network
     assert {r: made.state(r) for r in ("", "padded", *readings.NORMALISED)} == {
         "": "not chosen", "padded": "not on all problems", "bn": "chosen", "bn-slow": "other momentum",
         "public": "not chosen"}
-    assert made.near("bn", PUBLISHED) == "5 of 5 problems" and made.near("within", PUBLISHED) is None
+    assert made.near("bn", PRINTED) == "5 of 5 problems" and made.near("within", PRINTED) is None
     lacks = choice(plain, norm[:4] + norm[5:], public[:5] + public[6:], SLOW)
     assert lacks.winner is None and lacks.state("") == "waits"
     assert lacks.missing == [("bn", (4, 5), 0), ("public", (0, 1), 1)]
@@ -332,7 +339,7 @@ def test_shares_decide_between_momentums_that_learn_as_often():
 def test_in_place_of_a_failed_training_the_rule_uses_the_next_seed():
     def mean(nets, problem):
         there = readings.networks(pd.DataFrame(nets))[problem, ""]
-        found, lacking = readings.used(there, problem, RIGHT)
+        found, lacking = readings.used(there, problem, PRINTED)
         return [u["seed"] for u in found], lacking
 
     first = (0, 1)
@@ -383,10 +390,8 @@ def test_what_is_recorded_is_what_the_plans_want():
 @pytest.mark.parametrize("profile", ["smoke", "quick"])
 def test_small_runs_of_a_page_have_the_arguments_of_the_experiment_and_the_names_of_its_runs(profile):
     for plan, experiment, scale in (
-            (experiments.small_cifar10, experiments.cifar10, experiments.PARADOX),
-            (experiments.small_fashion_mnist, experiments.fashion_mnist, experiments.PARADOX),
-            (experiments.small_gtsrb, experiments.gtsrb, experiments.PARADOX),
-            (experiments.small_imagenet, experiments.imagenet, experiments.PARADOX),
+            *((each.plan, each, experiments.PARADOX) for each in (
+                experiments.cifar10, experiments.fashion_mnist, experiments.gtsrb, experiments.imagenet)),
             (experiments.plan_without_noise, experiments.cifar10_as_printed, experiments.NOISE)):
         published = experiment.planned()[0]
         for name, arguments in plan(SimpleNamespace(**scale[profile])).items():

@@ -13,7 +13,6 @@ from scipy import integrate, stats
 from papers.sutton.theory import surfaces as trials
 from papers.sutton.theory.ball import (
     density,
-    estimate,
     log_density,
     log_tail,
     sample_coordinates,
@@ -21,17 +20,37 @@ from papers.sutton.theory.ball import (
     tail,
 )
 from papers.sutton.theory.examples import log_cone_flip
-from papers.sutton.theory.formulas import _either, log_cap_bound, theorem_6, theorem_11, theorem_14
-from papers.sutton.theory.laws import Law, log_share, roof_law, splits_of_noise
-from papers.sutton.theory.limits import (
+from papers.sutton.theory.formulas import (
+    Law,
+    _either,
+    log_cap_bound,
+    log_share,
+    roof_law,
+    splits_of_noise,
+    theorem_6,
+    theorem_11,
+    theorem_14,
+)
+from papers.sutton.theory.models import (
+    classify,
     half_balls_limit,
+    log_half_balls,
+    log_two_balls,
     planar_flip_probability,
+    strongest_attack,
     two_balls_margin_limit,
 )
-from papers.sutton.theory.models import classify, log_half_balls, log_two_balls, strongest_attack
-from papers.sutton.theory.statement import attained, bounds_at, cases, verify, violations, wrong_formulas
-from papers.sutton.theory.statements import STATEMENTS
+from papers.sutton.theory.statements import (
+    STATEMENTS,
+    attained,
+    bounds_at,
+    cases,
+    verify,
+    violations,
+    wrong_formulas,
+)
 from papers.sutton.theory.surfaces import flat, kappa, sine, wedge
+from shared.statistics import share_interval
 
 DIMENSIONS = np.array([1, 2, 3, 5, 10, 20, 50, 100, 300, 1000, 3072, 10_000, 50_000, 150_528, 200_000])
 quick = settings(max_examples=60, deadline=None, derandomize=True)
@@ -130,14 +149,6 @@ def test_whole_vectors_fill_the_ball_uniformly():
     assert radius.max() <= 2
     assert stats.kstest((radius / 2) ** 5, "uniform").pvalue > 1e-4
     assert sample_points(1, 7, rng()).shape == (7, 1)
-
-
-def test_an_estimate_has_the_exact_interval_by_its_definition():
-    none, some, every = (estimate(np.arange(10) < hits) for hits in (0, 3, 10))
-    assert none.low == 0 and every.high == 1 and some.value == 0.3 and some.draws == 10
-    assert stats.binom.sf(2, 10, some.low) == pytest.approx(0.025)
-    assert stats.binom.cdf(3, 10, some.high) == pytest.approx(0.025)
-    assert none.high == pytest.approx(1 - 0.025**0.1)
 
 
 # --- exact values of the two models ----------
@@ -349,10 +360,9 @@ TRIAL_POINTS = {
 @pytest.mark.parametrize("item", sorted(TRIAL_POINTS))
 def test_random_trials_agree_with_the_exact_value(item):
     truth = float(exact(item, **TRIAL_POINTS[item]))
-    sampled = estimate(STATEMENTS[item].trials(draws=30_000, generator=rng(5), **TRIAL_POINTS[item]))
+    share = STATEMENTS[item].trials(draws=30_000, generator=rng(5), **TRIAL_POINTS[item]).mean()
     assert 0.005 < truth < 0.995
-    assert abs(sampled.value - truth) < 4 * np.sqrt(truth * (1 - truth) / sampled.draws)
-    assert sampled.low < sampled.value < sampled.high
+    assert abs(share - truth) < 4 * np.sqrt(truth * (1 - truth) / 30_000)
 
 
 @pytest.mark.parametrize("n", [3, 30, 120])
@@ -484,9 +494,9 @@ def test_noise_under_a_cone():
     for n, depth, slope in ((20, 0.12, 0.4), (3072, 0.12, 0.1), (2, 0.3, 0.0)):
         u, rest = rng(n).standard_normal(40_000), rng(n + 1).chisquare(n - 1, 40_000)
         length = rng(n + 2).random(40_000) ** (1 / n) / np.sqrt(u**2 + rest)
-        share = estimate(u * length >= depth - slope * np.sqrt(rest) * length)
+        share = (u * length >= depth - slope * np.sqrt(rest) * length).mean()
         exact = np.exp(log_cone_flip(n, depth, slope))
-        assert abs(share.value - exact) < 4 * np.sqrt(exact * (1 - exact) / share.draws)
+        assert abs(share - exact) < 4 * np.sqrt(exact * (1 - exact) / 40_000)
     np.testing.assert_allclose(np.exp(log_cone_flip(20, 0.3, 0.0)), tail(20, 0.3), rtol=1e-10)
 
 
@@ -578,12 +588,12 @@ def test_theorems_9_and_11_hold_exactly_for_the_law_of_a_sample(surface):
 @pytest.mark.parametrize("surface", SURFACES, ids=lambda s: f"{s.name}-{s.lipschitz:g}")
 def test_theorems_14_and_16_hold_in_random_trials(surface):
     n, eta, delta, gamma, slope = 100, 0.4, 0.5, 0.6, surface.lipschitz
-    flips = estimate(trials.random_flip_trials(surface, n, eta, delta, 5000, rng(1)))
+    flips = trials.random_flip_trials(surface, n, eta, delta, 5000, rng(1)).sum()
     p, height = trials.sample_class0(n, eta, 20_000, rng(3))
     cell = dict(law=sample_law(height, surface.height(p)), lipschitz=slope, delta=delta)
-    assert flips.low <= bound("theorem-14", n=n, **cell)
-    fails = estimate(trials.not_universal_trials(surface, n, eta, gamma, delta, 5000, rng(2), directions=51))
-    assert fails.low <= bound("theorem-16", eta=eta, gamma=gamma, **cell)
+    assert share_interval(int(flips), 5000)[0] <= bound("theorem-14", n=n, **cell)
+    fails = trials.not_universal_trials(surface, n, eta, gamma, delta, 5000, rng(2), directions=51).sum()
+    assert share_interval(int(fails), 5000)[0] <= bound("theorem-16", eta=eta, gamma=gamma, **cell)
 
 
 def test_flat_surfaces_give_the_corollaries():
@@ -616,7 +626,6 @@ def test_cap_of_theorem_14():
 
 @pytest.mark.parametrize("call, says", [
     (lambda: STATEMENTS["lemma-23"].log_bound(n=3, r=1, h=1.2), "lemma_23 needs h <= r"),
-    (lambda: estimate([]), "at least one case: got 0 of 0"),
     (lambda: STATEMENTS["theorem-1"].log_bound(n=3, epsilon=0.5, delta=0.4), "needs delta >= epsilon"),
     (lambda: STATEMENTS["theorem-4"].log_bound(n=3, epsilon=1.1), "needs epsilon <= 1"),
     (lambda: STATEMENTS["theorem-4"].log_bound(n=3, epsilon=0.1, K=0.5), "K >= 1"),

@@ -34,7 +34,8 @@ profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the small networks of smoke and quick
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # nothing is computed here at full scale
-images: int = None  # training images of a small net; None takes the profile's value [16..]
+images_train: int = None  # training images of a small network; None takes the profile's value [16..]
+images_test: int = None  # its test images; None takes the profile's value [8..]
 draws: int = None  # random perturbations in the small runs; None takes the profile's value [1..2000]
 
 # %% tags=["hide-cell"]
@@ -47,7 +48,7 @@ from papers.sutton.figures import DATASETS
 from report import display, reference
 from report.cell import Cell
 from report.page import start
-from report.prose import median, percent, words
+from report.prose import median, percent
 
 page = start("sutton/3_paradox", globals())
 paper = reference.paper("sutton")
@@ -67,21 +68,17 @@ SHOWN = "-".join(experiments.SHOWN)  # the problem of Figure 1
 
 # %%
 scale = page.scale(**experiments.PARADOX)
-
-# %%
 # From each data set come the problems of a class and the next one; from the photographs, whose network is a
 # proxy, whatever is there.
 NAMES = experiments.CLASSES | {"gtsrb": [f"s{n}" for n in range(len(experiments.SIGNS))]}  # by number
 PROBLEMS = {dataset: [f"{a}-{b}" for a, b in zip(names, names[1:])] for dataset, names in NAMES.items()}
-colours = page.results(experiments.cifar10, plan=experiments.small_cifar10,
-                       names=[*PROBLEMS["cifar10"], SHOWN])
-photos = page.results(experiments.imagenet, plan=experiments.small_imagenet)
+colours = page.results(experiments.cifar10, names=[*PROBLEMS["cifar10"], SHOWN])
+photos = page.results(experiments.imagenet)
 example = colours.only(lambda given: given["run"] == SHOWN)
 recorded = (
     colours.only(lambda given: given["run"] in PROBLEMS["cifar10"]),
-    page.results(experiments.fashion_mnist, plan=experiments.small_fashion_mnist,
-                 names=PROBLEMS["fashion_mnist"]),
-    page.results(experiments.gtsrb, plan=experiments.small_gtsrb, names=PROBLEMS["gtsrb"]),
+    page.results(experiments.fashion_mnist, names=PROBLEMS["fashion_mnist"]),
+    page.results(experiments.gtsrb, names=PROBLEMS["gtsrb"]),
     photos.only(lambda given: given["run"] in (photos.recorded or photos.own)))
 
 # %% [markdown]
@@ -100,12 +97,12 @@ def draw_paradox(units):
     for split, style, side, hatch in zip(tables.SPLITS, ("-", "--"), (-0.2, 0.2), ("", "//")):
         part, colour = unit[split], COLOURS[split]
         if (norms := part["attack"]["l2"])["count"]:
-            reached = np.linspace(0, tables.attacked(part)["percent"], len(norms["quantiles"]))
+            reached = np.linspace(0, tables.percent(part, "attack"), len(norms["quantiles"]))
             left.step(np.r_[0, norms["quantiles"], 5], np.r_[0, reached, reached[-1]], color=colour, ls=style,
                       label=figures.SETS[split])
             left.legend(loc="lower right")
         for place, delta in enumerate(DELTAS):
-            if (flipped := tables.disturbed(delta)(part))["of"]:
+            if (flipped := tables.share(part, delta))["of"]:
                 right.bar(place + side, flipped["percent"], 0.4, color=colour, edgecolor="white", hatch=hatch)
                 right.vlines(place + side, flipped["low"], flipped["high"], color=display.GUIDE, lw=1.2)
     left.set(xlim=(0, 5), ylim=(0, 105), xlabel="Euclidean norm of the attack\n(pixels from 0 to 1)",
@@ -128,12 +125,12 @@ def paradox_data(units):
     unit, = units.to_dict("records")
     data = {}
     for split in tables.SPLITS:
-        part, ten = unit[split], tables.disturbed(10)(unit[split])
+        part, ten = unit[split], tables.share(unit[split], 10)
         first = np.asarray(part["sampled"]["first"])[DELTAS.index(10)]
         data[split] = {
-            "attacked_pct": tables.attacked(part)["percent"],
+            "attacked_pct": tables.percent(part, "attack"),
             **{f"median_{norm}": tables.quantile(part["attack"][norm], 0.5) for norm in ("l2", "linf")},
-            **{f"turned_{d}_pct": tables.disturbed(d)(part)["percent"] for d in DELTAS},
+            **{f"turned_{d}_pct": tables.percent(part, d) for d in DELTAS},
             "turned_10_interval": [ten["low"], ten["high"]], "perturbed": ten["of"],
             "single_10_pct": percent(int((first == 0).sum()), first.size), "pictures": len(unit["panels"])}
     return data
@@ -149,22 +146,16 @@ page.figure("figure-1", example, draw_paradox, data=paradox_data, alt=ALT,
 
 
 # %%
-def in_words(share, item):
-    """A share with its images, its interval and the printed one of the problem that is shown."""
-    printed = tables.printed(paper[item])[0, 3]["test"]
-    return "no image" if not share["of"] else (
-        f"{words(share['percent'])} (n = {share['of']:,}; 95% interval {words(share['low'])} to "
-        f"{words(share['high'])}; paper: {printed:g}%)")
-
-
 def example_in_words(units):
     """Shares of the test images of Figure 1: attacked, flipped by noise of five and ten times the norm."""
     test = units.test.iloc[0]
-    five, ten = (in_words(tables.disturbed(d)(test), item) for d, item in ((5, "table-11"), (10, "table-12")))
-    return ("A step along the loss gradient flips the label of "
-            f"{in_words(tables.attacked(test), 'table-5')} of the correctly classified test images. At least "
-            f"one of {units.draws.iloc[0]:,} noise samples flips the label for {ten} of the attackable "
-            f"images at ten times the norm of the image's own attack, and for {five} at five times.")
+    attack, five, ten = (
+        figures.share_in_words(tables.share(test, key), tables.printed(paper[item])[0, 3]["test"])
+        for key, item in (("attack", "table-5"), (5, "table-11"), (10, "table-12")))
+    return (f"A step along the loss gradient flips the label of {attack} of the correctly classified test "
+            f"images. At least one of {units.draws.iloc[0]:,} noise samples flips the label for {ten} of the "
+            "attackable images at ten times the norm of the image's own attack, and for "
+            f"{five} at five times.")
 
 
 page.text(example, lambda u: f"{example_in_words(u)} {{ref}}`Section 7.2.1 <sutton-7-2-1>` names possible "
@@ -182,22 +173,9 @@ page.text(example, lambda u: f"{example_in_words(u)} {{ref}}`Section 7.2.1 <sutt
 # compared: it is a median over a part of the problems.
 
 # %%
-READ = [("accuracy", None, tables.accuracy), ("adversarial_susceptibility", None, tables.attacked),
-        *(("random_susceptibility", delta, tables.disturbed(delta)) for delta in (2, 5, 10))]
+READ = ("accuracy", "attack", 2, 5, 10)    # the shares that the table shows
 ABSENT = {"imagenet_resnet50": "not run: no images of ImageNet are measured yet",
           "imagenet_vgg19": "not run: the weights of VGG19 are not in the data folder"}
-
-
-def photographs(units):
-    """Accuracy, adversarial and random susceptibility on ImageNet, in percent, by row of the table."""
-    blocks = units.to_dict("records")
-    correct, norms = (np.concatenate([np.asarray(b[key]) for b in blocks]) for key in ("correct", "l2"))
-    first = np.concatenate([np.asarray(b["first"])[DELTAS.index(10)] for b in blocks])
-    flipped = first < min(int(b["draws"]) for b in blocks)
-    return {"accuracy": percent(int(correct.sum()), correct.size),
-            "adversarial_susceptibility": percent(int((norms > 0).sum()), norms.size),
-            "random_susceptibility": percent(int(flipped.sum()), flipped.size),
-            "input_dimension": int(blocks[0]["dimension"])}
 
 
 def incomplete(dataset, have, values):
@@ -215,34 +193,34 @@ def fitted(dataset, units):
                                       for name in units.architecture)
 
 
-def entry(dataset, units, quantity, of):
+def entry(dataset, units, key):
     """Of both sets of a data set: the median over its problems, and why it may not be compared."""
     cell = {}
     for split in tables.SPLITS:
-        shares = [share for part in units[split] if (share := of(part))["percent"] is not None]
+        shares = [share for part in units[split] if (share := tables.share(part, key))["percent"] is not None]
         why = incomplete(dataset, len(units), len(shares)) or (
-            readings.FITTED if quantity == "adversarial_susceptibility" and fitted(dataset, units) else None)
+            readings.FITTED if key == "attack" and fitted(dataset, units) else None)
         cell[split] = Cell(     # a median over problems: the images of one, at least
             median([share["percent"] for share in shares]), status=why,
-            of=min(share["of"] for share in shares) if shares and quantity != "accuracy" else None)
+            of=min(share["of"] for share in shares) if shares and key != "accuracy" else None)
     return cell
 
 
 def table_1(*frames):
     """Medians over problems, compared once all are there; for ImageNet the proxy's shares."""
     *small, blocks = frames
-    small, proxy, rows = dict(zip(DATASETS, small)), photographs(blocks), []
-    for quantity, delta, of in READ:
-        row = {"quantity": quantity, "delta_inferred": delta}
-        row |= {dataset: entry(dataset, units, quantity, of) for dataset, units in small.items()}
+    small, proxy, rows = dict(zip(DATASETS, small)), tables.pooled(blocks), []
+    for key in READ:
+        row = tables.row_of(key) | {dataset: entry(dataset, units, key) for dataset, units in small.items()}
         for column, why in ABSENT.items():
-            value = proxy[quantity] if column == "imagenet_resnet50" and delta in (None, 10) else None
+            shown = column == "imagenet_resnet50" and key not in (2, 5)
+            value = proxy["shares"][key]["percent"] if shown else None
             row[column] = {"test": Cell(value, status=why if value is None else
                                         "proxy: SqueezeNet 1.1 in place of ResNet50, on images of the data "
                                         "folder")}
         rows.append(row)
     dimensions = {"quantity": "input_dimension", "delta_inferred": None,
-                  "imagenet_resnet50": proxy["input_dimension"],
+                  "imagenet_resnet50": proxy["dimension"],
                   **{dataset: int(units.dimension.iloc[0]) for dataset, units in small.items()}}
     classes = {"quantity": "number_of_classes", "delta_inferred": None}
     for dataset, units in small.items():
@@ -260,9 +238,7 @@ def other_sets(fashion, signs):
     for dataset, units, item, larger in (("fashion_mnist", fashion, "table-20", None),
                                          ("gtsrb", signs, "table-23", figures.LARGER_SIGN)):
         good = figures.learned(units, larger)
-        printed = {"attack": tables.printed(paper[item], quantity="adversarial_susceptibility"),
-                   **{delta: {} for delta in DELTAS}}
-        ours, published = figures.mean_shares(good, printed)
+        ours, published = figures.mean_shares(good, tables.printed_shares(paper[item]))
         why = "; the network was chosen by this share" if fitted(dataset, units) else ""
         means.append(f"{ours['attack']} on {DATASETS[dataset]} ({figures.counted(len(good), 'pair')}; paper, "
                      f"same pairs: {published['attack']}{why})")
@@ -282,7 +258,7 @@ def other_sets(fashion, signs):
 # %% [markdown]
 # ## Try it
 #
-# - `images=1000`: with more training images the test accuracy of the small networks rises; their adversarial susceptibility should hardly change.
+# - `images_train=1000`: with more training images the test accuracy of the small networks rises; their adversarial susceptibility should hardly change.
 # - `draws=200` in a quick run, which has 20: more random perturbations flip the label of more images. Of ten times as many?
 # - The same figure for other pairs of classes is on the page on {ref}`CIFAR-10 <sutton-7-2-1>`.
 

@@ -38,12 +38,12 @@ delta: float = 1.0  # radius of the noise in the pictures, larger than epsilon (
 import numpy as np
 from scipy import optimize
 
-from papers.sutton import curves, sketches
+from papers.sutton import sketches
 from papers.sutton.theorem import PICTURE, TENTH, check, power
 from papers.sutton.theory import statements
 from papers.sutton.theory.ball import log_tail, sample_coordinates, tail
 from papers.sutton.theory.formulas import log_cap_bound
-from papers.sutton.theory.limits import planar_flip_probability
+from papers.sutton.theory.models import planar_flip_probability
 from papers.sutton.theory.quadrature import cap_share
 from report import display, reference
 from report.evidence import equality
@@ -145,7 +145,7 @@ needed = {n: {"exact": float(-log_tail(n, TENTH) / np.log(10)),
               "least": float(-log_cap_bound(n, TENTH) / np.log(10))} for n in NEEDED_AT}
 theorem_1 = check(page, "theorem-1", again=lambda n, epsilon, delta: cap_share(n, epsilon / delta),
                   extra={"log10_draws_needed": {str(n): e["exact"] for n, e in needed.items()}})
-crossing = {f"δ = {1 / ratio:g} ε": curves.over_dimension(
+crossing = {f"δ = {1 / ratio:g} ε": sketches.curve(
     "theorem-1", draws=scale.draws, generator=numpy_generator(page, "curves", ratio), epsilon=ratio,
     delta=1.0)
     for ratio in (0.5, TENTH, 0.02)}
@@ -153,7 +153,7 @@ crossing = {f"δ = {1 / ratio:g} ε": curves.over_dimension(
 
 def draw_theorem_1():
     """Probability of crossing over the dimension."""
-    figure = curves.small(crossing, "Pr(noise crosses the plane)")
+    figure = sketches.small(crossing, "Pr(noise crosses the plane)")
     for n, name in ((PICTURE, "CIFAR-10"), (150_528, "ImageNet")):
         figure.axes[0].axvline(n, color=display.PALE, lw=1, zorder=0)
         figure.axes[0].text(n, 1.6, name, fontsize=8, ha="center", va="bottom", color=display.GUIDE)

@@ -46,11 +46,10 @@ import numpy as np
 import torch
 from scipy import special
 
-from papers.sutton import claims, curves, sketches
+from papers.sutton import claims, sketches
 from papers.sutton.theorem import PICTURE, check
 from papers.sutton.theory.ball import log_tail, sample_points, tail
-from papers.sutton.theory.limits import two_balls_margin_limit
-from papers.sutton.theory.models import classify, log_two_balls
+from papers.sutton.theory.models import classify, log_two_balls, two_balls_margin_limit
 from papers.sutton.theory.quadrature import cap_share, crossing
 from papers.sutton.theory.statements import STATEMENTS
 from report import display
@@ -62,7 +61,7 @@ page = start("sutton/4_2_two_balls", globals())
 if not deltas:
     raise runtime.UserError("parameter 'deltas' cannot be empty; allowed: one radius or more, each above 0")
 scale = page.scale(smoke=dict(draws=2_000), quick=dict(draws=500_000), paper=dict(draws=500_000))
-END = int(curves.FINE[-1])
+END = int(sketches.FINE[-1])
 
 # %% [markdown]
 # ## What the paper claims, and what it leaves open
@@ -149,13 +148,14 @@ angle = np.linspace(0, 2 * np.pi, 361)
 centres = epsilon * np.array([[-1.0, 0.0], [1.0, 0.0]])
 outlines = centres[:, None] + np.stack([np.cos(angle), np.sin(angle)], axis=-1)
 departure = float(np.abs(np.linalg.norm(outlines - centres[:, None], axis=-1) - 1).max())
+ALT = ("Left: two almost coincident circles, their centres on either side of a line. Right: the law of the "
+       "coordinate across it, two humps that overlap in a low dimension and separate in a high one.")
 figure_3 = page.figure(
     "figure-3", (), lambda: sketches.two_balls(centres, outlines), evidence=equality(departure <= 1e-9),
     caption="Sutton et al., Figure 3, to scale. Left: a section through the two unit balls, their centres 2ε "
             "apart, with the decision plane between. Right: the law of the coordinate across the plane, for "
             "both classes, in three dimensions of space: the classes separate although the balls do not.",
-    alt="Left: two almost coincident circles with their centres on either side of a vertical line. Right: "
-        "broad overlapping bell curves for a low dimension, narrow separate ones for a high dimension.",
+    alt=ALT,
     data=lambda: {"epsilon": epsilon, "centres": centres.tolist(),
                   "wrong_side": {str(n): float(tail(n, epsilon)) for n in (2, 100, PICTURE)}},
     contains={"two unit balls": departure < 1e-9,
@@ -225,9 +225,9 @@ theorem_6 = check(page, "theorem-6", extra={"noise": noise}, again=crossing)
 # ## Figure 4: theory against sampling
 
 # %%
-accuracy = curves.over_dimension("theorem-4", draws=scale.draws, epsilon=epsilon,
+accuracy = sketches.curve("theorem-4", draws=scale.draws, epsilon=epsilon,
                                  generator=numpy_generator(page, "figure-4 a"))
-flips = {f"δ = {d:g}": curves.over_dimension("theorem-6", draws=scale.draws, epsilon=epsilon, delta=d,
+flips = {f"δ = {d:g}": sketches.curve("theorem-6", draws=scale.draws, epsilon=epsilon, delta=d,
                                              generator=numpy_generator(page, "figure-4 b", d))
          for d in deltas}
 at_end = dict(n=END, epsilon=epsilon)
@@ -243,7 +243,7 @@ figure_4 = page.figure(
                   "exponent_of_bound_over_exact": float(STATEMENTS["theorem-4"].log_bound(**at_end)
                                                         / STATEMENTS["theorem-4"].log_exact(**at_end)),
                   "intervals_that_contain_the_exact_value": {
-                      k: curves.inside(c) for k, c in {"accuracy": accuracy, **flips}.items()}},
+                      k: sketches.inside(c) for k, c in {"accuracy": accuracy, **flips}.items()}},
     contains={"x: dimension": True, "(a) accuracy": True, "(b) probability": True,
               "several perturbation sizes": len(deltas) >= 2 and max(deltas) >= 50 * 2 * epsilon - 1e-9},
     note="The paper's ε and δ are lost. 'Sharp' is read as the same exponential rate, 'converged' as below "
@@ -345,9 +345,7 @@ page.box(
     f"that of {flipped:.0%}, and an adversarial perturbation of norm {attack:g} that of all but {resist}%. "
     "The distance must not shrink as the dimension n grows: at 2/√n the share for one sample of norm up to 1 "
     f"tends to {float(two_balls_margin_limit(1.0, 1.0)):.0%} (formulas as reconstructed here).",
-    picture=sketches.two_balls(centres, outlines),
-    alt="Two almost coincident circles with a line between their centres, and beside them the law of the "
-        "coordinate across the line: two humps that separate as the dimension grows.")
+    picture=sketches.two_balls(centres, outlines), alt=ALT)
 
 # %%
 page.finish()

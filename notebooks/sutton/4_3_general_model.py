@@ -52,8 +52,7 @@ from papers.sutton.theorem import check, sampled_bound
 from papers.sutton.theory import formulas, surfaces
 from papers.sutton.theory.examples import log_cone_flip, under_cone
 from papers.sutton.theory.quadrature import beyond_graph, cap_share, crossing
-from papers.sutton.theory.statement import verify
-from papers.sutton.theory.statements import STATEMENTS
+from papers.sutton.theory.statements import STATEMENTS, verify
 from report import display
 from report.evidence import equality
 from report.page import numpy_generator, start
@@ -112,24 +111,21 @@ most = max(float(r.max()) for r in ratios.values())
 equation_2 = page.statement("equation-2", data={"surfaces": list(ratios), "points_per_surface": scale.draws},
                             evidence=sampled_bound(within_allowed=most - 1 <= 1e-8, nearest=most))
 
-
 # %% [markdown]
 # ## Equation 3: one classifier
 #
 # The predicted label must change exactly where the directed distance changes sign, and never within the true distance of a point.
 
 # %%
-def wrong_sides(surface, generator):
-    """Random points whose label is not their side's, or changes within their distance to the surface."""
+wrong = 0   # random points whose label is not their side's, or changes within their distance to the surface
+for name, surface in SURFACES.items():
+    generator = numpy_generator(page, name, "sides")
     p, height = generator.uniform(-2, 2, (2, scale.draws))
     label = surfaces.signed_height(surface, p, height) >= 0
     angle = generator.uniform(0, 2 * np.pi, scale.draws)
     step = 0.999 * surfaces.distance_to_surface(surface, p, height)
     moved = surfaces.signed_height(surface, p + step * np.cos(angle), height + step * np.sin(angle)) >= 0
-    return int(((label != (height >= surface.height(p))) | (moved != label)).sum())
-
-
-wrong = sum(wrong_sides(s, numpy_generator(page, name, "sides")) for name, s in SURFACES.items())
+    wrong += int(((label != (height >= surface.height(p))) | (moved != label)).sum())
 equation_3 = page.statement("equation-3", data={"points_per_surface": scale.draws, "wrong_points": wrong},
                             evidence=equality(within_allowed=True, violations=wrong))
 
@@ -297,8 +293,6 @@ corollary_17 = check(page, "corollary-17", again=lambda n, gamma, r: crossing(n,
 tested = [r["data"] for r in (theorem_9, corollary_10, theorem_11, corollary_12, lemma_13, theorem_14,
                               corollary_15, theorem_16, corollary_17)]
 cases, violated = (sum(d[k] for d in tested) for k in ("cases", "violations"))
-display.say(f"{violated or 'None'} of the {cases:,} cases of the lemma, the theorems and the corollaries "
-            "above violate a bound.")
 
 # %% [markdown]
 # ## Bounds and truth over the dimension
@@ -317,13 +311,16 @@ for item, norm in NORMS.items():
                           generator=numpy_generator(page, item, "over n"))
 last = {item: display.number(float(np.exp(table["log_bound"][-1])), digits=2)
         for item, table in over_n.items()}
+ALT = ("Four panels with falling curves over the dimension on logarithmic axes, the dashed bounds above: "
+       "points misclassified, points that no attack flips, points that noise flips, and points that another "
+       "point's attack spares.")
 display.picture(
-    sketches.over_dimension(over_n),
+    sketches.four_theorems(over_n),
     f"The four theorems under a roof of slope {lipschitz:g}, over the dimension: bound (dashed), exact value "
     "(line) or random trials with 95% intervals (dots; an arrow where no trial showed the event). Points are "
     f"uniform in a unit ball whose centre lies {eta:g} from the plane. Norms: noise {NORMS['theorem-14']:g}, "
     f"attacks {NORMS['theorem-11']:g} (Theorem 11) and {NORMS['theorem-16']:g} (Theorem 16). Ours.",
-    "Four panels with falling curves over the dimension on logarithmic axes; the dashed bound lies above.")
+    ALT)
 display.table(["theorem", "rare event", "bound"],
               [[item.replace("theorem-", "Theorem "), sketches.RARE[item], bound]
                for item, bound in last.items()],
@@ -388,9 +385,7 @@ page.box(
     f"probability {nearest['probability']:.3f} (bound: {nearest['bound']:.3f}; plane: "
     f"{display.number(float(nearest['plane']), digits=2)}). {violated or 'None'} of {cases:,} cases "
     "violate a bound as reconstructed here; the paper's own formulas are lost in our copy.",
-    picture=sketches.over_dimension(over_n),
-    alt="Four panels with falling curves over the dimension: points misclassified, points that no attack "
-        "flips, points that noise flips, and points that another point's attack spares.")
+    picture=sketches.four_theorems(over_n), alt=ALT)
 
 # %%
 page.finish()

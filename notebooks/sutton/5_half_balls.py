@@ -40,10 +40,12 @@ epsilon: float = 0.1  # half of the margin: the distance of each class from the 
 n: int = 3072  # dimension of Figure 7; 3072 numbers make a colour picture of 32 by 32 pixels [2..]
 
 # %%
+import itertools
+
 import numpy as np
 from scipy import optimize
 
-from papers.sutton import curves, explorer, sketches
+from papers.sutton import explorer, sketches
 from papers.sutton.theorem import PICTURE, check
 from papers.sutton.theory import models, surfaces
 from papers.sutton.theory.ball import sample_points, tail
@@ -135,32 +137,27 @@ theorem_19 = check(
     extra={"dimensions": list(TRIED), "bound_without_margin": np.exp(STATEMENTS["theorem-19"].log_bound(
         n=np.array(TRIED), epsilon=0, delta=1)).tolist()})
 
-
 # %% [markdown]
 # ## Figure 6: with and without a margin
 
 # %%
-def curve(delta, epsilon):
-    """Probability over n that noise of length up to delta changes the label, with bound and random trials."""
-    return curves.over_dimension(
-        "theorem-19", dimensions=DIMENSIONS, trial_dimensions=TRIED, draws=scale.draws,
-        generator=numpy_generator(page, "figure-6", delta, epsilon), epsilon=epsilon, delta=delta)
-
-
-SHOWN = (0.1, 1.0, 10.0)
-without = {delta: curve(delta, 0.0) for delta in SHOWN}
-margin = {delta: curve(delta, epsilon) for delta in SHOWN if delta > epsilon}
+families = [
+    {delta: sketches.curve("theorem-19", dimensions=DIMENSIONS, trial_dimensions=TRIED, draws=scale.draws,
+                           generator=numpy_generator(page, "figure-6", delta, gap), epsilon=gap, delta=delta)
+     for delta in (0.1, 1.0, 10.0) if delta > gap} for gap in (0.0, epsilon)]
+without, margin = families
 # of every sixth exact value, to another integration where that holds
 off = max(abs(value / crossing(dimension, gap, delta, 0.0) - 1)
-          for family, gap in ((without, 0.0), (margin, epsilon)) for delta, c in family.items()
+          for family, gap in zip(families, (0.0, epsilon)) for delta, c in family.items()
           for dimension, value in zip(c["n"][::6], c["exact"][::6]) if value > 1e-12)
+ALT = ("Left: without a gap the chance that noise changes the label stays nearly level over the dimension. "
+       "Right: with a gap it falls to almost nothing.")
 figure_6 = page.figure(
     "figure-6", (), lambda: sketches.margins(without, margin, epsilon), evidence=equality(off <= 1e-8),
     caption="Sutton et al., Figure 6: probability that random noise changes the label, over the dimension, "
             "for half-balls that touch (left) and with a margin (right). Lines: exact; dashed: bound of "
             "Theorem 19; circles: random trials with their 95% intervals; dotted: the limit arctan(δ)/π.",
-    alt="Left: three nearly level curves over the dimension, at their limits. Right: curves that start "
-        "level and then fall steeply.",
+    alt=ALT,
     data=lambda: {"dimensions": list(TRIED),
                   "trials_without_margin": {f"{d:g}": ((c["low"] + c["high"]) / 2).tolist()
                                             for d, c in without.items()},
@@ -168,7 +165,7 @@ figure_6 = page.figure(
                                            for d, c in without.items()},
                   "exact_with_margin_at_largest_n": {f"{d:g}": float(c["exact"][-1])
                                                      for d, c in margin.items()},
-                  "intervals_that_contain_the_exact_value": curves.inside(without[1.0])},
+                  "intervals_that_contain_the_exact_value": sketches.inside(without[1.0])},
     contains={"x: dimension": True, "y: probability": True, "zero-margin curve": all(
         np.ptp(c["exact"]) < 0.5 * c["exact"].max() for c in without.values())},
     note="The paper's parameters are lost; the curves are exact, the circles random trials.")
@@ -201,7 +198,6 @@ attackable = 1 - float(np.exp(STATEMENTS["theorem-18"].log_exact(
 theorem_20 = check(page, "theorem-20", again=lambda n, delta: crossing(n, 0.0, delta, 0.0), extra={
     "n": LAST, "epsilon": epsilon, **flips, "attackable_with_margin": attackable})
 
-
 # %% [markdown]
 # ## Beyond the paper: the limit itself, and how small a margin is enough
 #
@@ -215,23 +211,18 @@ theorem_20 = check(page, "theorem-20", again=lambda n, delta: crossing(n, 0.0, d
 # which at least one of them flips the label of only 1% of the points. All of this is ours [derived].
 
 # %%
-def hiding_margin(n, delta):
-    """The epsilon at which one of these samples of noise changes the label of just this share of points."""
-    return optimize.brentq(lambda e: models.log_half_balls(n, e, delta, TRIES) - np.log(RARE),
-                           0.0, 0.999 * delta)
-
-
 reach = epsilon + 0.1
 withstand = display.number(
     float(np.exp(STATEMENTS["theorem-18"].log_exact(n=n, epsilon=epsilon, delta=reach))), digits=2)
 kept = display.number(flipped(n, epsilon, 1.0), digits=2)
-hiding = f"{hiding_margin(PICTURE, DELTAS[-1]):.2f}"
+hiding = optimize.brentq(lambda e: models.log_half_balls(PICTURE, e, DELTAS[-1], TRIES) - np.log(RARE),
+                         0.0, 0.999 * DELTAS[-1])    # the epsilon
 display.table(["quantity", "exact value"], [
     [f"share flipped by noise of norm up to 1, ε = 0, n = {n:,}", f"{flipped(n, 0.0, 1.0):.0%}"],
     [f"the same, ε = {epsilon:g}", kept],
     [f"share that withstands every attack of norm {reach:g}, ε = {epsilon:g}, n = {n:,}", withstand],
     [f"ε at which one of {TRIES:,} samples of norm up to {DELTAS[-1]:g} flips {RARE:.0%}, n = {PICTURE:,}",
-     hiding]], "Two half-balls: what a margin changes")
+     f"{hiding:.2f}"]], "Two half-balls: what a margin changes")
 
 # %% [markdown]
 # ## Move it yourself
@@ -261,23 +252,16 @@ display.piece(explorer.noise())
 
 # %%
 NORMS = (0.5, 0.9, 1.0, 1.1, 1.5)  # of epsilon
-
-
-def disagreements(n, norm, generator):
-    """Points of the two balls where the distance to the plane and the strongest attack disagree."""
-    x1, _ = models.two_balls(n, epsilon, scale.draws, generator)
+disagree = 0    # points of the two balls where the distance to the plane and the strongest attack disagree
+for d, f in itertools.product((30, 3072, 200_000), NORMS):
+    x1, _ = models.two_balls(d, epsilon, scale.draws, numpy_generator(page, "stable", d, f))
     label = models.classify(x1)
-    attacked = models.classify(models.strongest_attack(x1, label, norm))
-    return int(((surfaces.distance_to_surface(surfaces.flat(), 0.0, x1) > norm) != (attacked == label)).sum())
-
-
-disagree = sum(disagreements(d, f * epsilon, numpy_generator(page, "stable", d, f))
-               for d in (30, 3072, 200_000) for f in NORMS)
+    stays = models.classify(models.strongest_attack(x1, label, f * epsilon)) == label
+    disagree += int(((surfaces.distance_to_surface(surfaces.flat(), 0.0, x1) > f * epsilon) != stays).sum())
 definition_21 = page.statement(
     "definition-21", data={"epsilon": epsilon, "pushes": list(NORMS), "disagreements": disagree},
     evidence=equality(within_allowed=True, violations=disagree),
     note="A violation would be a point where the distance to the surface and the strongest attack disagree.")
-
 
 # %% [markdown]
 # ## Definition 22: stable with confidence
@@ -289,21 +273,18 @@ definition_21 = page.statement(
 # It is tried with random noise in all $n$ coordinates.
 
 # %%
-def confidences(n, norm, generator, points=40, samples=1000):
-    """Confidence of points against noise up to a norm: measured and exact, arrays (points,)."""
-    x = sample_points(n, points, generator)
-    x[:, 0] -= epsilon
-    noise = sample_points(n, samples, generator, radius=norm)
-    kept = models.classify(x[:, :1] + noise[:, 0]) == models.classify(x[:, :1])
-    return kept.mean(axis=1), 1 - tail(n, np.minimum(np.abs(x[:, 0]) / norm, 1.0))
-
-
-measured, exact = np.hstack([confidences(d, f * epsilon, numpy_generator(page, "confidence", d, f))
-                             for d in (3, 30, 300) for f in (2, 5, 10)])
-# With this many points some deviate by chance: what counts is a distance that chance does not explain.
-off = int((np.abs(measured - exact) > 5 * np.sqrt(exact * (1 - exact) / 1000) + 5 / 1000).sum())
+points = off = 0
+for d, f in itertools.product((3, 30, 300), (2, 5, 10)):
+    generator = numpy_generator(page, "confidence", d, f)
+    x = sample_points(d, 40, generator)[:, :1] - epsilon
+    noise = sample_points(d, 1000, generator, radius=f * epsilon)[:, 0]
+    measured = (models.classify(x + noise) == models.classify(x)).mean(axis=1)
+    exact = 1 - tail(d, np.minimum(np.abs(x[:, 0]) / (f * epsilon), 1.0))
+    # With this many points some deviate by chance: what counts is a distance that chance does not explain.
+    off += int((np.abs(measured - exact) > 5 * np.sqrt(exact * (1 - exact) / 1000) + 5 / 1000).sum())
+    points += len(exact)
 definition_22 = page.statement(
-    "definition-22", data={"points": len(exact), "beyond_five_standard_errors": off},
+    "definition-22", data={"points": points, "beyond_five_standard_errors": off},
     evidence=equality(within_allowed=True, violations=off),
     note="A violation would be a point whose confidence, measured with 1,000 noise samples in all "
          "coordinates, is more than five standard errors from one minus a cap.")
@@ -360,11 +341,9 @@ page.box(
     f"{kept} of the points in {n:,} dimensions, but an "
     f"adversarial perturbation of norm {reach:g} still that of all but {withstand} (exact values; formulas "
     f"as reconstructed here). A margin that leaves {RARE:.0%} of the points with a flipped label after "
-    f"{TRIES:,} samples of norm up to {DELTAS[-1]:g} is {hiding}; the "
+    f"{TRIES:,} samples of norm up to {DELTAS[-1]:g} is {hiding:.2f}; the "
     "margins of trained networks are not known.",
-    picture=sketches.margins(without, margin, epsilon),
-    alt="Left: without a gap the chance that noise changes the label stays level over the dimension. Right: "
-        "with a gap it falls to almost nothing.")
+    picture=sketches.margins(without, margin, epsilon), alt=ALT)
 
 # %%
 page.finish()

@@ -35,7 +35,7 @@ profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the small networks' weights, of the images and of every draw
 device: str = "auto"  # auto, cpu or cuda; this page is too small to gain from a GPU
 units: str = "missing"  # this page has no runs
-images: int = None  # images of each small problem; None takes the profile's value [10..]
+images: int = None  # images of each small problem; None takes the profile's value [10..500]
 draws: int = None  # random perturbations of an image; None takes the profile's value [10..]
 trials: int = None  # random perturbations against each plane; None takes the profile's value [100..]
 
@@ -90,17 +90,11 @@ scale = page.scale(smoke=dict(images=20, draws=30, trials=2_000),
 WORDS = {nn.Conv2d: "Conv-{}", nn.MaxPool2d: "Max pool", nn.AdaptiveMaxPool2d: "Global max pool",
          nn.Linear: "Dense"}
 listed = [layer for layer in registry.build("sutton-vgg") if type(layer) in WORDS]
-
-
-def layers():
-    """The layers of the network in the order and the words of Table 2."""
-    return [{"layer": WORDS[type(layer)].format(sum(isinstance(m, nn.Conv2d) for m in listed[:n])),
-             "size": None, "trained_parameters": sum(map(torch.numel, layer.parameters())) or None,
-             "output_channels": getattr(layer, "out_channels", getattr(layer, "out_features", None)),
-             "printed_row": n} for n, layer in enumerate(listed, 1)]
-
-
-page.table("table-2", (), layers)
+page.table("table-2", (), lambda: [
+    {"layer": WORDS[type(layer)].format(sum(isinstance(m, nn.Conv2d) for m in listed[:n])),
+     "size": None, "trained_parameters": sum(map(torch.numel, layer.parameters())) or None,
+     "output_channels": getattr(layer, "out_channels", getattr(layer, "out_features", None)),
+     "printed_row": n} for n, layer in enumerate(listed, 1)])
 
 # %% [markdown]
 # ## The paper's steps, as a loop over images
@@ -352,7 +346,7 @@ page.text((), lambda: {
 # - `seed=1`: other networks, images and perturbations; every verdict must stay.
 
 # %%
-BOX = (
+page.box(prose.fill(
     "Does this book's fast code follow the paper's steps for adversarial susceptibility (the share of "
     "correctly classified images whose label a step along the loss gradient flips) and random "
     "susceptibility (the share of these attackable images whose label random noise flips)? Plain loops "
@@ -360,9 +354,8 @@ BOX = (
     "problems, and {caught} of {mutants} errors built into the steps are detected; where the paper leaves a "
     "step open or our copy has lost it, this checks only our reading. For images of class 1 whose logit "
     "exceeds about {end:.0f} the loss gradient is exactly zero in single precision: we count them as not "
-    "attackable. Whether the paper does is not known.")
-page.box(prose.fill(BOX, facts), picture=definitions.draw_slopes(),
-           alt="The loss gradient falls with the confidence of the network; for class 1 it vanishes first.")
+    "attackable. Whether the paper does is not known.", facts), picture=definitions.draw_slopes(),
+    alt="The loss gradient falls with the confidence of the network; for class 1 it vanishes first.")
 
 # %%
 page.finish()

@@ -54,14 +54,11 @@ images_random: int = None  # attackable images of a set, perturbed; None: the pr
 draws: int = None  # random perturbations of an image; None takes the profile's value [1..30000]
 
 # %% tags=["hide-cell"]
-import matplotlib.pyplot as plt
-import numpy as np
-
 from papers.sutton import experiments, figures, readings, tables
 from papers.sutton.claims import LIMIT
 from papers.sutton.experiments import ATTACKED, DELTAS, PICKED, TRAINED, problems_of
-from papers.sutton.theory.limits import planar_flip_probability
-from report import display, reference
+from papers.sutton.theory.models import planar_flip_probability
+from report import reference
 from report.cell import Cell
 from report.page import start
 from shared.data.archives import SPECS
@@ -70,7 +67,8 @@ page = start("sutton/7_2_1_cifar10", globals())
 CLASSES = experiments.CLASSES["cifar10"]
 PAPER, NEXT = reference.paper("sutton"), problems_of(len(CLASSES))
 RANDOM = dict(zip(DELTAS, ("table-9", "table-10", "table-11", "table-12")))
-SHARES = {key: tables.printed(PAPER[item]) for key, item in ({"attack": "table-5"} | RANDOM).items()}
+SHARES = {key: tables.printed(PAPER[item])
+          for key, item in ({"accuracy": "table-4", "attack": "table-5"} | RANDOM).items()}
 
 # %% [markdown]
 # ## The claim, and how it is tested
@@ -107,13 +105,13 @@ page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 # mean lies within one such standard deviation of it.
 
 # %%
-page.table("table-4", pairs, lambda u: figures.settled(tables.shares(u, tables.accuracy)), rests=TRAINED)
+page.table("table-4", pairs, lambda u: tables.shares(u, "accuracy", settled=True), rests=TRAINED)
 
 # %% [markdown]
 # ## Table 5: adversarial susceptibility
 
 # %%
-page.table("table-5", pairs, lambda u: tables.shares(u, tables.attacked), rests=ATTACKED)
+page.table("table-5", pairs, lambda u: tables.shares(u, "attack"), rests=ATTACKED)
 
 # %% [markdown]
 # ## Tables 9 to 12: random susceptibility at one, two, five and ten times the norm of the attack
@@ -129,7 +127,7 @@ page.table("table-5", pairs, lambda u: tables.shares(u, tables.attacked), rests=
 
 # %%
 for delta, item in RANDOM.items():
-    page.table(item, pairs, lambda u, delta=delta: tables.shares(u, tables.disturbed(delta)))
+    page.table(item, pairs, lambda u, delta=delta: tables.shares(u, delta))
 
 # %% [markdown]
 # ## Means over the problems, and where they differ
@@ -181,9 +179,9 @@ for item, norm, limit in (("table-6", "l2", None), ("table-7", "l1", None), ("ta
 # %%
 for item, norm in (("figure-8", "l1"), ("figure-9", "l2"), ("figure-10", "linf")):
     page.figure(item, near,
-               lambda u, norm=norm: figures.draw_violins(u, NEXT, CLASSES, tables.attack_size, norms=(norm,)),
+               lambda u, norm=norm: figures.draw_violins(u, NEXT, CLASSES, "attack", norms=(norm,)),
                rests=ATTACKED,
-               data=lambda u, norm=norm: figures.medians(u, CLASSES, tables.attack_size, norm),
+               data=lambda u, norm=norm: figures.medians(u, CLASSES, "attack", norm),
                alt=f"A pair of half violins for each problem: {figures.NORMS[norm]} of the smallest attack "
                    "on each image, training images left, test images right.",
                contains={"x: nine problems": lambda d: len(d) == len(NEXT), "y: norm": True,
@@ -203,18 +201,6 @@ for item, norm in (("figure-8", "l1"), ("figure-9", "l2"), ("figure-10", "linf")
 # ## Figure 12: an aeroplane
 
 # %%
-def draw_example(units, label):
-    """Original, attacked, random and right, random and wrong; their norms below."""
-    if (example := figures.example(units, label)) is None:
-        return None
-    figure, axes = plt.subplots(1, 4, figsize=(8, 3.1))
-    display.image_grid(axes, example["images"].astype(np.float32).clip(0, 1),
-                       ("(a) original", "(b) attacked: wrong", "(c) noise: correct", "(d) noise: wrong"))
-    for ax, *norms in zip(axes[1:], *(example["norms"][k] for k in tables.NORMS)):
-        ax.set_xlabel("ℓ₁ {:.1f}\nEuclidean {:.2f}\nℓ∞ {:.2f}".format(*norms))
-    return figure
-
-
 def example_data(units, label):
     """The numbers below the images, marked as those of another image than the paper's."""
     why = "proxy: our image is not the paper's, which is not named"
@@ -227,7 +213,7 @@ def example_data(units, label):
 
 
 for item, label, kind in (("figure-11", 1, "cat"), ("figure-12", 0, "aeroplane")):
-    page.figure(item, shown, lambda u, label=label: draw_example(u, label),
+    page.figure(item, shown, lambda u, label=label: figures.draw_example(u, label),
                data=lambda u, label=label: example_data(u, label),
                alt=f"Four images of one {kind}: the original, the attacked one, and two with random noise. "
                    "The noisy ones look grainy, the attacked one like the original.",
@@ -245,40 +231,22 @@ for item, label, kind in (("figure-11", 1, "cat"), ("figure-12", 0, "aeroplane")
 # %%
 def random_and_attack(units):
     """Medians and tails of flipping noise, those of the attacks, and what noise of twice the norm flips."""
-    return {"random": figures.medians(units, CLASSES, tables.draw_size(10), "l2"),
-            "attack": figures.medians(units, CLASSES, tables.attack_size, "l2"),
-            "twice": {figures.name(p, CLASSES): {
-                split: tables.disturbed(2)(u[split])["percent"] for split in tables.SPLITS}
-                for p, u in figures.measured(units).items()}}
+    return {"random": figures.medians(units, CLASSES, 10, "l2"),
+            "attack": figures.medians(units, CLASSES, "attack", "l2"),
+            "twice": {figures.name(p, CLASSES): {s: tables.percent(u[s], 2) for s in tables.SPLITS}
+                      for p, u in figures.measured(units).items()}}
 
 
-page.figure("figure-13", near,
-            lambda u: figures.draw_violins(u, NEXT, CLASSES, tables.draw_size(10), of="draw"),
-            data=random_and_attack,
+page.figure("figure-13", near, lambda u: figures.draw_violins(u, NEXT, CLASSES, 10), data=random_and_attack,
             alt="Half violins for each problem and norm: the smallest noise sample that flips the label.",
             contains={"x: nine problems": lambda d: len(d["random"]) == len(NEXT), "y: norm": True,
                       "one panel per norm": True})
-
 
 # %% [markdown]
 # ## Figure 14: aeroplane against cat, norms of the attacks and of the random perturbations that flip a label
 
 # %%
-def draw_detail(units):
-    """Distributions of the norms of attacks and of random perturbations."""
-    figure, ax = plt.subplots(figsize=(8, 3.6))
-    norms = {"attacks": figures.flipping_norms(units, 1)[0]} | {
-        f"noise, {d} × the norm": figures.flipping_norms(units, d)[1] for d in (5, 10)}
-    ends = np.linspace(0, max([1, *(values.max(initial=0) for values in norms.values())]), 60)
-    for color, (label, values) in zip(display.PALETTE, norms.items()):
-        ax.hist(values, ends, density=len(values) > 0, color=color, alpha=0.55,
-                label=f"{label} ({len(values):,})")
-    ax.set(xlabel="Euclidean norm", ylabel="density")
-    ax.legend()
-    return figure
-
-
-page.figure("figure-14", shown, draw_detail, data=figures.detail_data,
+page.figure("figure-14", shown, figures.draw_detail, data=figures.detail_data,
             alt="A narrow distribution of the norms of attacks beside two broad ones of noise samples.",
             contains={"distribution of adversarial": lambda d: d["attacks"]["count"] > 1,
                       "thicker tail": lambda d: d["draws"]["count"] > 1,
@@ -314,8 +282,7 @@ page.table("table-3", (), lambda: tables.class_rows(PAPER["table-3"], SPECS["cif
 
 # %%
 figures.box(page, pairs, SHARES, "CIFAR-10 test images",
-               cause=readings.both_in_words(*page.best(pairs, printed), SHARES["attack"],
-                                            tables.printed(PAPER["table-4"])))
+               cause=readings.both_in_words(*page.best(pairs, printed), SHARES))
 
 # %%
 page.finish()

@@ -47,27 +47,23 @@ images_attack: int = None  # images of each set that are attacked; None takes th
 sizes: list = [0.1, 0.5, 1.0]  # radii of the L-infinity ball of noise, smallest first (0..]
 
 # %% tags=["hide-cell"]
-import dataclasses
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from papers.sutton import experiments, figures, tables
 from papers.sutton.claims import AVERAGED, average, in_a_row
-from papers.sutton.experiments import ATTACKED
-from report import display, reference
+from report import reference
 from report.page import start
 from report.prose import words
 from shared import runtime
 
 page = start("sutton/7_2_1_noise", globals())
 PAPER = reference.paper("sutton")
-CLASSES = experiments.CLASSES["cifar10"]
 KINDS, LEVELS = {"cube": "L∞", "ball": "L2"}, (1, 2, 3)     # the balls that the noise is uniform in
 NUMBER = {(kind, n): 11 + 2 * n + (kind == "ball") for n in LEVELS for kind in KINDS}  # of tables
-NINE = [f"{a} vs {a + 1}" for a in range(9)]
-PANELS = {"accuracy": "accuracy (%)", "susceptibility": "attackable (%)", "l1": "ℓ₁ norm of attacks",
-          "l2": "Euclidean norm of attacks", "linf": "ℓ∞ norm of attacks"}
 QUANTITIES = {"accuracy": ("accuracy", None), "susceptibility": ("adversarial_susceptibility", None),
               **{norm: ("adv_attack_norm", norm) for norm in tables.NORMS}}     # of a panel, with its norm
 if len(sizes) != 3 or list(sizes) != sorted(sizes):
@@ -95,16 +91,17 @@ if len(sizes) != 3 or list(sizes) != sorted(sizes):
 scale = page.scale(**experiments.NOISE)
 noisy = page.results(experiments.training_noise)
 # Those without noise are the networks of Section 7.2.1; how many images were perturbed does not count here.
-plain = dataclasses.replace(
+plain = replace(
     page.results(experiments.cifar10_as_printed, plan=experiments.plan_without_noise,
-                 names=[f"{CLASSES[a]}-{CLASSES[a + 1]}" for a in range(9)]),
+                 names=["-".join(pair) for pair in pairwise(experiments.CLASSES["cifar10"])]),
     sizes=experiments.training_noise.sizes)
 RESTING = {kind: (noisy.only(lambda unit, kind=kind: unit["noise"] == kind), plain) for kind in KINDS}
 
 
 def at(units, kind, n):
-    """The units of a kind and level of noise, which is the last part of a run's name."""
-    return [u for u in units.to_dict("records") if u["noise"] == kind and u["run"].endswith(f"-{n}")]
+    """`{class_a: unit}` of a kind and level of noise, which is the last part of a run's name."""
+    return {u["class_a"]: u for u in units[units.noise == kind].to_dict("records")
+            if u["run"].endswith(f"-{n}")}
 
 
 # %% [markdown]
@@ -124,18 +121,23 @@ def misfit(units, reading):
     """How far STD over mean lies from the printed one, as the mean size of the logarithm of their ratio."""
     off = []
     for (kind, n), number in NUMBER.items():
-        for u in at(units, kind, n):
-            for r in PAPER[f"table-{number}"].rows:
-                if (r["norm"], r["problem"]) == ("l2", tables.problem(u)):
-                    ours = tables.cell(u[r["split"]], "l2", reading)
-                    if all(ours.values()):
-                        off.append(abs(np.log(ours["std"] / ours["mean"]) - np.log(r["std"] / r["mean"])))
+        nets = at(units, kind, n)
+        for r in PAPER[f"table-{number}"].rows:
+            if r["norm"] == "l2" and r["class_a"] in nets:
+                ours = tables.cell(nets[r["class_a"]][r["split"]], "l2", reading)
+                if all(ours.values()):
+                    off.append(abs(np.log(ours["std"] / ours["mean"]) - np.log(r["std"] / r["mean"])))
     return float(np.mean(off)) if off else float("inf")
+
+
+def best(units):
+    """The reading with the smallest misfit."""
+    return min(AVERAGED, key=lambda r: misfit(units, r))
 
 
 page.text(noisy, lambda u: {
     "factors": "; ".join(f"{name}: {np.exp(misfit(u, r)):.3g}" for r, name in AVERAGED.items()),
-    "best": AVERAGED[min(AVERAGED, key=lambda r: misfit(u, r))]},
+    "best": AVERAGED[best(u)]},
     "The ratio of standard deviation to mean differs from the published one by these factors (geometric mean "
     "over the measured tables, Euclidean norm, training and test): {factors}. Tables 13 to 18 show the "
     "reading with the smallest factor: {best}. This choice uses the published values, so agreement in the "
@@ -159,25 +161,22 @@ def failed(units, kind, a):
     return not learned[(units.noise == kind) & (units.class_a == a)].all()
 
 
-def first(units, split, panel, reading):
-    """The value of the one unit of a list; None where there is none."""
-    return next((tables.value(u[split], panel, reading) for u in units), None)
+def value(unit, split, panel, reading):
+    """A number of a network; None of no network."""
+    return None if unit is None else tables.value(unit[split], panel, reading)
 
 
 def rows_of(kind, n):
     """units -> rows of a table in the reading that fits; beside each value what the claims need."""
     def rows(units, without):
-        best, cells = min(AVERAGED, key=lambda r: misfit(units, r)), []
-        for u in at(units, kind, n):
-            a, free = u["class_a"], without[without.class_a == u["class_a"]].to_dict("records")
-            levels = [[v for v in at(units, kind, k) if v["class_a"] == a] for k in LEVELS]
-            cells += [{
-                "quantity": quantity, "norm": norm, "split": split, "problem": tables.problem(u),
-                **tables.cell(u[split], panel, best), "status": STATUS, "failed": failed(units, kind, a),
-                "levels": {r: [first(v, split, panel, r) for v in levels] for r in AVERAGED},
-                "without": {r: first(free, split, panel, r) for r in AVERAGED}}
-                for split in tables.SPLITS for panel, (quantity, norm) in QUANTITIES.items()]
-        return cells
+        reading, nets = best(units), {k: at(units, kind, k) for k in LEVELS}
+        free = {u["class_a"]: u for u in without.to_dict("records")}
+        return [{"quantity": quantity, "norm": norm, "split": split, "problem": tables.problem(u),
+                 **tables.cell(u[split], panel, reading), "status": STATUS, "failed": failed(units, kind, a),
+                 "levels": {r: [value(nets[k].get(a), split, panel, r) for k in LEVELS] for r in AVERAGED},
+                 "without": {r: value(free.get(a), split, panel, r) for r in AVERAGED}}
+                for a, u in nets[n].items() for split in tables.SPLITS
+                for panel, (quantity, norm) in QUANTITIES.items()]
     return rows
 
 
@@ -191,7 +190,7 @@ def rows_of(kind, n):
 
 # %%
 for (kind, n), number in NUMBER.items():
-    page.table(f"table-{number}", RESTING[kind], rows_of(kind, n), rests=ATTACKED,
+    page.table(f"table-{number}", RESTING[kind], rows_of(kind, n), rests=experiments.ATTACKED,
                behind=("failed", "levels", "without"))
 
 
@@ -204,8 +203,7 @@ for (kind, n), number in NUMBER.items():
 def printed_of(kind, n, panel, split, problems):
     """The printed mean over problems of what a panel shows; level 0 is without noise, of the shares alone."""
     if n == 0:
-        free = tables.printed(PAPER["table-5"])
-        return average([free[tuple(map(int, problem.split(" vs ")))][split] for problem in problems])
+        return average([r[split] for r in PAPER["table-5"].rows if tables.problem(r) in problems])
     quantity, norm = QUANTITIES[panel]
     return average([r["mean"] if norm else r["value"] for r in PAPER[f"table-{NUMBER[kind, n]}"].rows
                     if (r["quantity"], r["norm"], r["split"]) == (quantity, norm, split)
@@ -214,42 +212,21 @@ def printed_of(kind, n, panel, split, problems):
 
 def curves(kind, units, without):
     """{level: {"size", "problems", panel: {split: mean}}}; level 0 is without noise."""
-    reading, data = min(AVERAGED, key=lambda r: misfit(units, r)), {}
-    groups = {0: without.to_dict("records"), **{n: at(units, kind, n) for n in LEVELS}}
+    reading, data = best(units), {}
+    groups = {0: {u["class_a"]: u for u in without.to_dict("records")},
+              **{n: at(units, kind, n) for n in LEVELS}}
     # The same problems at every size, so that lines join what can be compared.
-    if not any(groups.values()):
-        return data
-    common = set.intersection(*({u["class_a"] for u in some} for some in groups.values() if some))
-    common = [a for a in common if not failed(units, kind, a)] or common
-    for n, some in groups.items():
-        if some := [u for u in some if u["class_a"] in common]:
+    common = set.intersection(*(set(nets) for nets in groups.values() if nets))
+    common = {a for a in common if not failed(units, kind, a)} or common
+    for n, nets in groups.items():
+        if some := [u for a, u in nets.items() if a in common]:
             data[f"level {n}"] = {
                 "size": float(some[0]["noise_size"]), "problems": [tables.problem(u) for u in some],
                 **{panel: {split: average([tables.value(u[split], panel, reading) for u in some])
-                           for split in tables.SPLITS} for panel in PANELS},
+                           for split in tables.SPLITS} for panel in QUANTITIES},
                 "readings": {r: {panel: average([tables.value(u["train"], panel, r) for u in some])
                                  for panel in ("susceptibility", "l2")} for r in AVERAGED}}
     return data
-
-
-def draw_curves(kind, units, without):
-    """Five panels over the size of the noise."""
-    data = curves(kind, units, without)
-    figure, axes = plt.subplots(2, 3, figsize=(8, 5.6))
-    for ax, (panel, name) in zip(axes.flat, PANELS.items()):
-        for split, colour, marker in zip(tables.SPLITS, display.PALETTE, display.MARKERS):
-            there = [(d["size"], d[panel][split]) for d in data.values() if d[panel][split] is not None]
-            if there:
-                ax.plot(*zip(*there), marker=marker, color=colour, label=figures.SETS[split])
-            published = [(d["size"], printed_of(kind, int(n.split()[1]), panel, split, d["problems"]))
-                         for n, d in data.items() if n != "level 0"]
-            ax.plot(*zip(*published), "x", color=colour, clip_on=False, label=f"published, {split}")
-        ax.set(title=name, xlabel="radius a (L∞)" if kind == "cube" else "radius b (L2)")
-        ax.set_xlim(left=-0.03 * max((d["size"] for d in data.values()), default=1))
-        ax.set_ylim(bottom=None if panel in ("accuracy", "susceptibility") else 0)
-    axes[1, 2].legend(*axes[0, 0].get_legend_handles_labels(), loc="center")
-    axes[1, 2].set_axis_off()
-    return figure
 
 
 # %% [markdown]
@@ -258,17 +235,18 @@ def draw_curves(kind, units, without):
 
 # %%
 for item, kind in (("figure-15", "cube"), ("figure-16", "ball")):
-    page.figure(item, RESTING[kind], lambda *frames, kind=kind: draw_curves(kind, *frames),
-               data=lambda *frames, kind=kind: curves(kind, *frames), rests=ATTACKED,
+    page.figure(item, RESTING[kind], lambda *frames, kind=kind: figures.draw_noise(
+                   curves(kind, *frames), partial(printed_of, kind), KINDS[kind]),
+               data=partial(curves, kind), rests=experiments.ATTACKED,
                caption=f"Sutton et al., {PAPER[item].label}: training with uniform noise in an {KINDS[kind]} "
                        "ball, over the radius of the ball",
                alt="Five small plots over the size of the noise, beside the printed means: accuracy falls; "
                    "the share of attackable images and three norms of the attacks, for both sets.",
                contains={"x: noise size": lambda data: all(f"level {n}" in data for n in LEVELS),
-                         **{name: lambda data, panel=panel: all(
-                             None not in v[panel].values() for v in data.values()) for name, panel in (
-                             ("accuracy train/test", "accuracy"),
-                             ("adversarial susceptibility", "susceptibility"))},
+                         "accuracy train/test": lambda data: all(
+                             None not in v["accuracy"].values() for v in data.values()),
+                         "adversarial susceptibility": lambda data: all(
+                             None not in v["susceptibility"].values() for v in data.values()),
                          "mean attack norms": lambda data: any(
                              v["l2"]["train"] is not None for v in data.values())})
 
@@ -292,18 +270,15 @@ for item, kind in (("figure-15", "cube"), ("figure-16", "ball")):
 # %%
 def box_words(units, without):
     """The result on L-infinity noise, in both ways to count vanished gradients; None of too few runs."""
-    if not (len(units) and len(without)):
-        return None
-    data = curves("cube", units, without)
-    levels = [data[f"level {n}"] for n in range(4)] if len(data) == 4 else []
+    levels = [*curves("cube", units, without).values()] if len(units) and len(without) else []
     shares = {r: [v["readings"][r]["susceptibility"] for v in levels] for r in ("found", "lost")}
-    if not levels or None in shares["found"]:
+    if len(levels) < 4 or None in shares["found"]:
         return None
     problems = levels[0]["problems"]
     tried = [u["train"]["tried"] for u in [*units.to_dict("records"), *without.to_dict("records")]
              if tables.problem(u) in problems]
     published, all_nine = ([words(printed_of("cube", n, "susceptibility", "train", some)) for n in range(4)]
-                           for some in (problems, NINE))
+                           for some in (problems, [f"{a} vs {a + 1}" for a in range(9)]))
     return (
         "Does random noise in training make a network harder to attack? With L∞ noise of radius "
         f"{in_a_row(v['size'] for v in levels[1:])}, the attackable share of the correctly classified "
@@ -318,8 +293,8 @@ def box_words(units, without):
 
 
 if len(frames := page.best(*RESTING["cube"])) and (text := box_words(*frames)):
-    page.box(text, picture=draw_curves("cube", *frames), alt="Accuracy, attackable images and norms of "
-               "attacks over the noise level, beside published values.")
+    page.box(text, picture=figures.draw_noise(curves("cube", *frames), partial(printed_of, "cube"), "L∞"),
+             alt="Accuracy, attackable images, norms of attacks over the noise level; published values.")
 
 # %%
 page.finish()

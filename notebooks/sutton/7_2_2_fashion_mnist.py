@@ -52,10 +52,7 @@ page = start("sutton/7_2_2_fashion_mnist", globals())
 CLASSES = experiments.CLASSES["fashion_mnist"]
 PAPER = reference.paper("sutton")
 NEXT = problems_of(len(CLASSES))
-SHARES = {"attack": tables.printed(PAPER["table-20"], quantity="adversarial_susceptibility"),
-          **{d: tables.printed(PAPER["table-20"], quantity="random_susceptibility", delta_inferred=d)
-             for d in DELTAS}}
-RIGHT = tables.printed(PAPER["table-20"], quantity="accuracy")
+SHARES = tables.printed_shares(PAPER["table-20"])
 
 # %% [markdown]
 # ## The claim, and how it is tested
@@ -105,7 +102,7 @@ page.table("table-19", (), lambda: tables.class_rows(PAPER["table-19"], SPECS["f
 # The paper names no least "sizeable" share of attackable images, and a bound of our own would decide the verdict, so this part is not judged.
 
 # %%
-page.table("table-20", pairs, lambda u: figures.settled(tables.summary_shares(u)), behind=tables.BEHIND)
+page.table("table-20", pairs, tables.summary_shares, behind=tables.BEHIND)
 
 # %% [markdown]
 # ## Means over the problems
@@ -133,8 +130,7 @@ page.table("table-21", pairs, tables.summary_sizes, rests=ATTACKED, behind=table
 # images on the right; a line marks the median.
 
 # %%
-figures.publish_violins(page, "figure-17", pairs, NEXT, CLASSES, tables.attack_size, of="attack",
-                rests=ATTACKED)
+figures.publish_violins(page, "figure-17", pairs, NEXT, CLASSES, "attack")
 
 # %% [markdown]
 # ## Figure 18: norms of the random perturbations that flip a label, image by image
@@ -143,7 +139,7 @@ figures.publish_violins(page, "figure-17", pairs, NEXT, CLASSES, tables.attack_s
 # the largest, $\delta$ = 10.
 
 # %%
-figures.publish_violins(page, "figure-18", pairs, NEXT, CLASSES, tables.draw_size(DELTAS[-1]), of="draw")
+figures.publish_violins(page, "figure-18", pairs, NEXT, CLASSES, DELTAS[-1])
 
 # %% [markdown]
 # ## What the paper leaves open
@@ -165,7 +161,7 @@ figures.publish_violins(page, "figure-18", pairs, NEXT, CLASSES, tables.draw_siz
 
 # %%
 figures.box(page, pairs, SHARES, "Fashion-MNIST test images",
-               cause=readings.both_in_words(*page.best(pairs, printed), SHARES["attack"], RIGHT))
+               cause=readings.both_in_words(*page.best(pairs, printed), SHARES))
 
 # %%
 page.finish()

@@ -58,10 +58,7 @@ page = start("sutton/7_2_3_gtsrb", globals())
 CLASSES = experiments.CLASSES["gtsrb"]
 PAPER = reference.paper("sutton")
 NEXT = problems_of(len(CLASSES))
-SHARES = {"attack": tables.printed(PAPER["table-23"], quantity="adversarial_susceptibility"),
-          **{d: tables.printed(PAPER["table-23"], quantity="random_susceptibility", delta_inferred=d)
-             for d in DELTAS}}
-RIGHT = tables.printed(PAPER["table-23"], quantity="accuracy")
+SHARES = tables.printed_shares(PAPER["table-23"])
 
 # %% [markdown]
 # ## The claim, and how it is tested
@@ -123,7 +120,7 @@ def shares(units):
     """The rows of the table; agreement of the shares by which the network was chosen shows nothing."""
     return [row | ({split: replace(row[split], status=readings.FITTED) for split in tables.SPLITS}
                    if row["quantity"] == "adversarial_susceptibility" else {})
-            for row in figures.settled(tables.summary_shares(units))]
+            for row in tables.summary_shares(units)]
 
 
 page.table("table-23", pairs, shares, behind=tables.BEHIND)
@@ -146,7 +143,7 @@ def accuracies(images, whole):
     single, by_track = (figures.measured(figures.learned(units, LARGER_SIGN)) for units in (images, whole))
     both = single.keys() & by_track.keys()
     return both and {"problems": len(both), **{
-        name: float(np.mean([tables.accuracy(nets[p]["test"])["percent"] for p in both]))
+        name: float(np.mean([tables.percent(nets[p]["test"], "accuracy") for p in both]))
         for name, nets in (("images", single), ("tracks", by_track))}}
 
 
@@ -181,18 +178,18 @@ page.text((printed, tracks), accuracies,
 # %%
 def reading_rows(units, others):
     """A row for each reading that has networks: how far from the published shares, and what the rule says."""
-    nets, choice = readings.networks(units, others), readings.chosen(units, others, RIGHT, SHARES["attack"])
+    nets, choice = readings.networks(units, others), readings.chosen(units, others, SHARES)
     trained = {r: [u for (_, own), by_seed in nets.items() if own == r for u in by_seed.values()]
                for r in READINGS}
     return [{"reading": READINGS[r].name, "changes": READINGS[r].changes, "networks": len(units),
-             "failed": sum(readings.failed(u, RIGHT) for u in units), "deviation": choice.deviation.get(r),
-             "near": choice.near(r, SHARES["attack"]), "chosen": choice.state(r)}
+             "failed": sum(readings.failed(u, SHARES) for u in units), "deviation": choice.deviation.get(r),
+             "near": choice.near(r, SHARES), "chosen": choice.state(r)}
             for r, units in trained.items() if units]
 
 
 def choice_in_words(units, others):
     """What the rule chooses, or how many networks it waits for."""
-    choice = readings.chosen(units, others, RIGHT, SHARES["attack"])
+    choice = readings.chosen(units, others, SHARES)
     if choice.missing:
         return (f"No reading is chosen yet. The rule waits for {counted(len(choice.missing), 'network')}, "
                 "and for further ones if trainings fail.")
@@ -214,7 +211,7 @@ page.text((printed, others), choice_in_words)
 def strongest_noise(units):
     """The largest share of labels that noise of the attack's own norm flips on a problem."""
     learned = figures.learned(units, LARGER_SIGN).test if len(units) else []
-    shares = [tables.disturbed(1)(part) for part in learned]
+    shares = [tables.share(part, 1) for part in learned]
     return max((share for share in shares if share["of"]), key=lambda share: share["percent"], default=None)
 
 
@@ -244,8 +241,7 @@ page.table("table-24", pairs, tables.summary_sizes, rests=ATTACKED, behind=table
 # the left, test images on the right; a line marks the median.
 
 # %%
-figures.publish_violins(page, "figure-19", pairs, NEXT, CLASSES, tables.attack_size, of="attack",
-                rests=ATTACKED)
+figures.publish_violins(page, "figure-19", pairs, NEXT, CLASSES, "attack")
 
 # %% [markdown]
 # ## Figure 20: norms of the random perturbations that flip a label
@@ -254,7 +250,7 @@ figures.publish_violins(page, "figure-19", pairs, NEXT, CLASSES, tables.attack_s
 # the largest, $\delta$ = 10.
 
 # %%
-figures.publish_violins(page, "figure-20", pairs, NEXT, CLASSES, tables.draw_size(DELTAS[-1]), of="draw")
+figures.publish_violins(page, "figure-20", pairs, NEXT, CLASSES, DELTAS[-1])
 
 # %% [markdown]
 # ## What the paper leaves open

@@ -45,14 +45,14 @@ import re
 import matplotlib.pyplot as plt
 import numpy as np
 
-from papers.sutton import experiments
+from papers.sutton import experiments, tables
 from papers.sutton.experiments import DELTAS
+from papers.sutton.figures import share_in_words
 from papers.sutton.theory.ball import log_tail
 from report import display, reference
 from report.cell import Cell
 from report.page import start
 from report.prose import words
-from shared.susceptibility import percentage
 
 page = start("sutton/7_2_4_imagenet", globals())
 NETWORKS = {"squeezenet": "SqueezeNet 1.1", "resnet50": "ResNet50", "vgg19": "VGG19"}
@@ -85,28 +85,6 @@ tested = page.results(experiments.imagenet)
 
 
 # %%
-def pooled(units):
-    """All blocks of a network laid end to end, or None of no block."""
-    if not len(units):
-        return None
-    blocks = units.to_dict("records")
-    together = {key: np.concatenate([np.asarray(b[key]) for b in blocks]) for key in
-                ("correct", "l1", "l2", "linf", "margin_l2")}
-    draws = min(int(b["draws"]) for b in blocks)
-    first = np.concatenate([np.asarray(b["first"]) for b in blocks], 1).astype(int)
-    shares = {"accuracy": share(together["correct"]),
-              "adversarial_susceptibility": share(together["l2"] > 0),
-              **{delta: share(flipped < draws) for delta, flipped in zip(DELTAS, first)}}
-    return together | {"network": blocks[0]["network"], "draws": draws, "shares": shares,
-                       "dimension": int(blocks[0]["dimension"]), "largest": blocks[0]["largest"],
-                       "saturated": sum(int(b["saturated"]) for b in blocks)}
-
-
-def share(truths):
-    """A share of images in percent with its interval."""
-    return percentage(int(np.sum(truths)), len(truths))
-
-
 def status(column, network):
     """Why a value of a column is not the paper's: another net, or other weights; or why it was not run."""
     if network == column:
@@ -114,15 +92,6 @@ def status(column, network):
     if network == "squeezenet" and column == "resnet50":
         return "proxy: SqueezeNet 1.1 in place of ResNet50, on images of the data folder"
     return f"not run: the weights of {NETWORKS[column]} are not in the data folder"
-
-
-def in_words(share, printed=None):
-    """A percentage with the images behind it, its interval and the published one."""
-    if share["percent"] is None:
-        return "no image"
-    percent, low, high = (display.number(float(share[k]), digits=3) for k in ("percent", "low", "high"))
-    paper = "" if printed is None else f"; paper: {printed:g}%"
-    return f"{percent}% (n = {share['of']:,}; 95% interval {low} to {high}%{paper})"
 
 
 # %% [markdown]
@@ -135,10 +104,10 @@ def in_words(share, printed=None):
 # %%
 def table_25(units):
     """The published rows: the tested network is a proxy for one column, the other is not run."""
-    f, rows = pooled(units), []
-    for quantity, delta in (("accuracy", None), ("adversarial_susceptibility", None),
-                            ("random_susceptibility", max(DELTAS))):
-        share, row = f["shares"][delta or quantity], {"quantity": quantity, "delta": delta}
+    f, rows = tables.pooled(units), []
+    for key in ("accuracy", "attack", max(DELTAS)):
+        share = f["shares"][key]
+        row = {"quantity": tables.QUANTITIES[key], "delta": key if key in DELTAS else None}
         for column in ("resnet50", "vgg19"):
             why = status(column, f["network"])
             row[column] = Cell(share["percent"] if why.startswith("proxy") else None, status=why)
@@ -150,8 +119,9 @@ def table_25(units):
 page.table("table-25", tested, table_25, behind=("low", "high", "turned"))
 
 # %%
-if (f := pooled(page.best(tested))) is not None:
-    ten, by_attack = f["shares"][max(DELTAS)], f["shares"]["adversarial_susceptibility"]
+f = tables.pooled(units) if len(units := page.best(tested)) else None
+if f is not None:
+    ten, by_attack = f["shares"][max(DELTAS)], f["shares"]["attack"]
     tool = NETWORKS[f["network"]] if f["dimension"] == PIXELS else "A small network of this build"
     exponent = float(-log_tail(f["dimension"], 1 / max(DELTAS)) / np.log(10))
     because = ("The flipped labels here therefore mean that boundaries are curved, or nearer than the attack "
@@ -159,12 +129,12 @@ if (f := pooled(page.best(tested))) is not None:
                "That no label was flipped here agrees with the assumption but hardly tests it; on smaller "
                "images the published shares are far above those of a plane.")
     display.say(
-        f"{tool}: accuracy = {in_words(f['shares']['accuracy'])}; adversarial susceptibility = "
-        f"{in_words(by_attack)}. {f['draws']:,} random perturbations of ten times the norm of the attack "
-        f"flip the label of {in_words(ten)} of the attackable images.\n\nIf the boundary near each image "
-        "were a plane at the norm of its attack, a perturbation of ten times that norm would cross it once "
-        f"in about $10^{{{exponent:.0f}}}$ samples ({{ref}}`Theorem 1 <sutton-4-1>`), which is practically "
-        f"never. {because}")
+        f"{tool}: accuracy = {share_in_words(f['shares']['accuracy'])}; adversarial susceptibility = "
+        f"{share_in_words(by_attack)}. {f['draws']:,} random perturbations of ten times the norm of the "
+        f"attack flip the label of {share_in_words(ten)} of the attackable images.\n\nIf the boundary near "
+        "each image were a plane at the norm of its attack, a perturbation of ten times that norm would "
+        f"cross it once in about $10^{{{exponent:.0f}}}$ samples ({{ref}}`Theorem 1 <sutton-4-1>`), which is "
+        f"practically never. {because}")
 
 # %% [markdown]
 # ## Figure 21: norms of the attacks
@@ -179,7 +149,7 @@ NORMS = {"l1": "sum of all changes (ℓ₁)", "l2": "Euclidean norm (ℓ₂)", "
 
 def draw_sizes(units):
     """Distributions of the three norms of the attacks that were found."""
-    f = pooled(units)
+    f = tables.pooled(units)
     hit = f["l2"] > 0
     figure, axes = plt.subplots(1, 3, figsize=(8, 3.2))
     for ax, (norm, name), colour in zip(axes, NORMS.items(), display.PALETTE):
@@ -203,11 +173,11 @@ def draw_sizes(units):
 def sizes(column):
     """units -> share of the correct images whose attack changes no value by 0.1, and medians, of a column."""
     def data(units):
-        f = pooled(units)
+        f = tables.pooled(units)
         why, hit = status(column, f["network"]), f["l2"] > 0
         if not why.startswith("proxy"):
             return {"share_linf_below_0": {"1_pct": None}, "status": why}
-        small = share(hit & (f["linf"] < LIMIT))
+        small = tables.share_of(hit & (f["linf"] < LIMIT))
         return {"share_linf_below_0": {"1_pct": small["percent"]}, "status": why,
                 "known": int(hit.size), "attacked": int(hit.sum()), "below": small["hits"],
                 "low": small["low"], "high": small["high"],
@@ -268,7 +238,7 @@ page.figure("figure-22", tested, draw_sizes if scale.network == "vgg19" else Non
 
 # %%
 if f is not None:
-    small = share((f["linf"] > 0) & (f["linf"] < LIMIT))
+    small = tables.share_of((f["linf"] > 0) & (f["linf"] < LIMIT))
     proxy = "" if f["network"] == "resnet50" else (
         f" {tool} is a proxy for the paper's ResNet50, and only {f['correct'].size:,} other images were "
         "tried, so these values do not test the paper.")
@@ -277,9 +247,9 @@ if f is not None:
     page.box(
         "Which share of ImageNet images can a step along the loss gradient misclassify, and does random "
         "noise flip their labels too? Of the correctly classified images, "
-        f"{in_words(small, float(re.search(r'[0-9.]+', claim)[0]))} have an adversarial perturbation that "
-        f"changes every value by less than a tenth of its range. For {in_words(ten, printed)} of the "
-        f"attackable images, at least one of {f['draws']:,} noise samples of ten times the norm of the "
+        f"{share_in_words(small, float(re.search(r'[0-9.]+', claim)[0]))} have an adversarial perturbation "
+        f"that changes every value by less than a tenth of its range. For {share_in_words(ten, printed)} of "
+        f"the attackable images, at least one of {f['draws']:,} noise samples of ten times the norm of the "
         f"image's own attack flips the label.{proxy}",
         picture=draw_sizes(page.best(tested)), alt=ALT)
 

@@ -1,1 +1,8 @@
-"""Sutton et al. 2023 (`sutton`): theorems and experiments on random and adversarial perturbations."""
+"""Sutton et al. 2023 (`sutton`): random against adversarial perturbations, in theorems and on four data sets.
+
+Sections 4 and 5, the theorems: `theory` (formulas, exact values), `theorem` (a statement on its page),
+`sketches` (curves and figures), `explorer` (the figure with sliders).
+Section 7, the experiments: `models`, `experiments`; `definitions` (the checks of Section 7.1), `tables` and
+`figures` (rows and drawings of Section 7.2), `readings` and `study` (the rules that ask which network it is).
+All sections: `claims`, `audit`.
+"""

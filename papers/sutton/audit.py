@@ -2,9 +2,10 @@
 import numpy as np
 
 from papers.findings import Checks, attainable, rounds_to, stated
+from papers.sutton.experiments import DIMENSION, SIGNS
+from papers.sutton.tables import SPLITS
 
 checks = Checks("sutton")
-SPLITS = ("train", "test")
 RANDOM_TABLES = {1: "table-9", 2: "table-10", 5: "table-11", 10: "table-12"}  # CIFAR-10, by size of the draw
 PERCENTAGES = {"accuracy": "table-4", "susceptibility": "table-5", **RANDOM_TABLES}
 DATA_SETS = {"cifar10": "CIFAR-10", "fashion_mnist": "Fashion-MNIST", "gtsrb": "GTSRB"}
@@ -166,8 +167,6 @@ def words(p):
 # ---- shares as whole numbers of images ---------------------------------------------------------------------
 # Images per binary problem: 5000 + 1000 a class (CIFAR-10), 6000 + 1000 (Fashion-MNIST).
 IMAGES = {"cifar10": {"train": 10_000, "test": 2_000}, "fashion_mnist": {"train": 12_000, "test": 2_000}}
-# Images in the public GTSRB training folders 00000, 00042, 00038, 00033, 00025, 00018: Table 22's first six.
-GTSRB_FOLDERS = (210, 240, 2070, 689, 1500, 1200)
 
 
 def whole_images(column, total):
@@ -236,7 +235,7 @@ def gtsrb_sizes(p):
         for (a, b), column in problems(p, "gtsrb", split).items():
             sizes.setdefault(f"{a}-vs-{b}", []).append(smallest_total(column))
     sums = [None if None in v else sum(v) for v in sizes.values()]
-    folders = [x + y for x, y in zip(GTSRB_FOLDERS, GTSRB_FOLDERS[1:])]
+    folders = [x + y for x, y in zip(SIGNS, SIGNS[1:])]
     return p.finding("table-23",
                      "GTSRB: smallest sets that give whole images sum to the public training folders",
                      numbers={"images in the folders": tuple(folders)},
@@ -265,7 +264,6 @@ def number_of_signs(p):
 NORMS = {"l1": "table-7", "l2": "table-6", "linf": "table-8"}
 NOISE = {"cube": ("table-13", "table-15", "table-17"), "ball": ("table-14", "table-16", "table-18")}
 NOISE_TABLES = ", ".join(sorted(NOISE["cube"] + NOISE["ball"]))
-DIMENSION = 3072  # CIFAR-10, 32 x 32 x 3
 HALF = 0.005      # half a unit of the second printed decimal
 
 

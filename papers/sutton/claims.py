@@ -1,8 +1,4 @@
-"""How each printed claim of Sutton et al. is judged; see `report.claims`.
-
-A predicate may raise `NoValue`: then the claim is open.
-"""
-import functools
+"""How each printed claim of Sutton et al. is judged; see `report.claims`."""
 import operator
 import re
 from statistics import NormalDist
@@ -10,12 +6,12 @@ from statistics import NormalDist
 import numpy as np
 
 from papers.sutton import experiments, figures, tables
-from papers.sutton.curves import FINE
 from papers.sutton.experiments import DELTAS
 from papers.sutton.figures import DATASETS, LARGER_SIGN, counted, in_percent
+from papers.sutton.sketches import FINE
 from papers.sutton.theorem import PICTURE, TENTH, power
 from report import reference
-from report.claims import Claims
+from report.claims import Claims, NoValue
 from report.display import number
 from report.prose import mean, median, words
 
@@ -24,29 +20,7 @@ CLASSES = experiments.CLASSES["cifar10"]
 NONE = "no problem has a value"
 
 
-class NoValue(Exception):
-    """What a claim needs is not there; the text is its evidence."""
-
-
-class OpenClaims(Claims):
-    """`Claims` of which those are open whose predicate raises `NoValue`."""
-
-    def __call__(self, item, phrase, *others):
-        register = super().__call__(item, phrase, *others)
-
-        def decorate(predicate):
-            @functools.wraps(predicate)
-            def judged(*rows):
-                try:
-                    return predicate(*rows)
-                except NoValue as why:
-                    return None, str(why)
-            register(judged if callable(predicate) else predicate)
-            return predicate
-        return decorate
-
-
-claim = OpenClaims()
+claim = Claims()
 
 
 def needed(numbers, why=NONE):
@@ -298,22 +272,33 @@ claim("table-11", "five times")(in_most_problems(
     "fewer than {level} of the labels are flipped in {text} (“typically” is read as in more than half)"))
 
 
+CATS = [(2, 3), (3, 4)]     # problems of a cat
+
+
+def of_cats(norms, cats):
+    """(whether those of cats are the smallest, below half of the others' median; the norms of the others).
+
+    norms   {problem: norm}
+    cats    the problems of a cat among them
+    """
+    others = [norm for problem, norm in norms.items() if problem not in cats]
+    if not others or not all(c in norms for c in cats):
+        raise NoValue("not all of these problems are measured")
+    return max(norms[c] for c in cats) < min(*others, np.median(others) / 2), others
+
+
 @claim("table-6", "Smallest attacks", "table-5")
 def smallest_of_birds(rows, shares):
     """Whether attacks on 2 vs 3 and 3 vs 4 are much smaller than on the other seven, their share typical."""
     near = tables.consecutive(rows).dropna(subset=["mean"])
-    norm = near.groupby(["class_a", "class_b"])["mean"].mean().sort_values()
+    norm = near.groupby(["class_a", "class_b"])["mean"].mean().to_dict()
     common = tables.consecutive(shares).set_index(["class_a", "class_b"])[["train", "test"]].mean(axis=1)
-    cats = [(2, 3), (3, 4)]
-    others = norm.drop(cats, errors="ignore")
-    if others.empty or not all(c in norm.index for c in cats):
-        raise NoValue("not all of these problems are measured")
+    smaller, others = of_cats(norm, CATS)
     centre, spread = common.mean(), common.std(ddof=0)
-    text = ", ".join(f"{figures.name(c, CLASSES)} {norm[c]:.2f} ({common[c]:.1f}% attackable)" for c in cats)
-    return (norm[cats].max() < min(others.min(), others.median() / 2)
-            and bool((common[cats] - centre).abs().max() <= spread)), (
-        f"means {text}; of the {len(others)} other problems {others.min():.2f} at least, "
-        f"{others.median():.2f} in the middle; attackable in the mean of all {centre:.1f}%, standard "
+    text = ", ".join(f"{figures.name(c, CLASSES)} {norm[c]:.2f} ({common[c]:.1f}% attackable)" for c in CATS)
+    return smaller and bool((common[CATS] - centre).abs().max() <= spread), (
+        f"means {text}; of the {len(others)} other problems {min(others):.2f} at least, "
+        f"{np.median(others):.2f} in the middle; attackable in the mean of all {centre:.1f}%, standard "
         f"deviation {spread:.1f} (“much” is read as less than half of the middle, “typical” as within one "
         "standard deviation)")
 
@@ -375,18 +360,15 @@ def localised(rows, sums):
 @claim("figure-10", "bird vs cat")
 def medians_of_birds(data):
     """Whether the two problems with cats have the smallest medians, below half of the others' middle."""
-    cats = [figures.name(p, CLASSES) for p in ((2, 3), (3, 4))]
+    cats = [figures.name(p, CLASSES) for p in CATS]
     medians = {p: [m for part in parts.values() if (m := part["median"]) is not None]
                for p, parts in data.items()}
     means = {p: np.mean(ms) for p, ms in medians.items() if ms}
-    others = [m for p, m in means.items() if p not in cats]
-    if not others or not all(c in means for c in cats):
-        raise NoValue("not all of these problems are measured")
-    centre, largest = np.median(others), max(means[c] for c in cats)
+    smaller, others = of_cats(means, cats)
     text = " and ".join(f"{number(means[c], digits=3)} ({c})" for c in cats)
-    return largest < min(others) and largest < centre / 2, (
-        f"medians {text}; of the {len(others)} other problems {number(centre, digits=3)} in the middle, "
-        f"{number(min(others), digits=3)} at least (“much” is read as less than half of the middle)")
+    return smaller, (
+        f"medians {text}; of the {len(others)} other problems {number(np.median(others), digits=3)} in the "
+        f"middle, {number(min(others), digits=3)} at least (“much” is read as less than half of the middle)")
 
 
 @claim("figure-10", "below 0.2")
@@ -669,6 +651,5 @@ def mostly_small(data):
                         "more than 90%)")
 
 
-claim("figure-22", "94.3% of images")(lambda data: mostly_small(data))
-# Waits for no other network.
-claim["figure-22"]["94.3% of images"].counts = lambda labels: labels["run"].startswith("vgg19")
+claim("figure-22", "94.3% of images", counts=lambda labels: labels["run"].startswith("vgg19"))(
+    lambda data: mostly_small(data))    # waits for no other network

@@ -8,8 +8,9 @@ import torch
 from scipy import special, stats
 
 from papers.sutton.experiments import BLOCK, DELTAS, examine, perturbations
+from papers.sutton.tables import percent
 from papers.sutton.theory.ball import tail
-from papers.sutton.theory.limits import planar_flip_probability
+from papers.sutton.theory.models import planar_flip_probability
 from report import display, reference
 from report.evidence import equality
 from shared import susceptibility
@@ -84,11 +85,9 @@ def by_fast_code(problem, noise, generator):
     result, attacked = susceptibility.measure(
         judge, images, labels, noise, DELTAS, images_attack=None, images_random=None, generator=generator,
         device=torch.device("cpu"))
-    firsts = [random_flips(judge.flips, attacked.images, attacked.labels, attacked.size, noise, delta).first
-              for delta in DELTAS]
-    shares = result["accuracy"], *(p["susceptibility"] for p in (result["attack"], *result["random"]))
-    rows = _rows(judge.margins(images, labels) > 0, attacked.rows, attacked.size, firsts, len(noise.points))
-    return rows, [share["percent"] for share in shares]
+    rows = _rows(judge.margins(images, labels) > 0, attacked.rows, attacked.size, result["sampled"]["first"],
+                 len(noise.points))
+    return rows, [percent(result, key) for key in ("accuracy", "attack", *DELTAS)]
 
 
 def by_code_for_many_classes(problem, seed):

@@ -4,6 +4,7 @@ Everything is inside the piece (values, script, style): it works offline, in Jup
 light and dark mode, by mouse and keyboard. Nothing is computed in the browser but the place in the table.
 """
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
@@ -15,6 +16,7 @@ from papers.sutton.theory.statements import STATEMENTS
 _PAGE = Template((Path(__file__).with_suffix(".html")).read_text())
 
 
+@dataclass(repr=False)
 class Explorer:
     """Curves over the first axis of a table, and sliders for all axes.
 
@@ -23,17 +25,11 @@ class Explorer:
     axes    {label: values}; values are numbers (a slider) or texts (a list to choose from); the first is the
             horizontal axis, logarithmic, and needs positive numbers
     curves  {label: log10 of a probability}, up to three arrays of the axes' shape; nan: no value; -inf: never
-    Raises ValueError for an array of another shape.
     """
-
-    def __init__(self, name, title, axes, curves):
-        shape = tuple(len(values) for values in axes.values())
-        if not 1 <= len(curves) <= 3:
-            raise ValueError(f"{len(curves)} curves: an explorer shows one to three")
-        for label, values in curves.items():
-            if np.shape(values) != shape:
-                raise ValueError(f"curve {label!r} has shape {np.shape(values)}; the axes make {shape}")
-        self.name, self.title, self.axes, self.curves = name, title, axes, curves
+    name: str
+    title: str
+    axes: dict
+    curves: dict
 
     def _table(self):
         """The values as JSON: three decimals of the logarithm; None: no value; "never": probability 0."""

@@ -3,16 +3,15 @@
 `units` is a DataFrame with a row a problem (`tables`), `problems` the pairs of classes that a picture may
 show, and `names` the classes' names by index.
 """
-from dataclasses import replace
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Rectangle
 from scipy.stats import gaussian_kde
 
 from papers.sutton import tables
-from papers.sutton.experiments import DELTAS, SIGNS
+from papers.sutton.experiments import ATTACKED, DELTAS, SIGNS
 from report import display
+from report.prose import words
 from shared.attacks.line import scalings
 from shared.susceptibility import percentage
 
@@ -50,22 +49,6 @@ def scale_words(units, of):
             "images were perturbed at random.")
 
 
-STEPS = {"adversarial_susceptibility": "accuracy", "random_susceptibility": "adversarial_susceptibility"}
-
-
-def settled(rows):
-    """Rows of `tables.summary_shares` or of accuracies, each share with whether more images can move it.
-
-    None can where all images were tried that the share before it counts: an accuracy rests on all images of a
-    network trained in full, an attack on those classified correctly, random perturbations on those attacked.
-    """
-    hits = {(r.get("quantity", "accuracy"), r["class_a"], r["class_b"], split): r[split].hits
-            for r in rows for split in tables.SPLITS}
-    return [r | {split: replace(r[split], settled=before is None or hits[before, *key] == r[split].of)
-                 for split in tables.SPLITS for key in [(r["class_a"], r["class_b"], split)]
-                 for before in [STEPS.get(r.get("quantity"))]} for r in rows]
-
-
 def in_percent(share):
     """A share in percent as text, finer where it is small."""
     if share is None:
@@ -73,6 +56,14 @@ def in_percent(share):
     if 0 < share < 0.005:
         return "less than 0.01%"
     return "0%" if share == 0 else f"{share:.2f}%" if share < 1 else f"{share:.1f}%"
+
+
+def share_in_words(share, printed=None):
+    """A share with the images behind it, its interval and the published one."""
+    paper = "" if printed is None else f"; paper: {printed:g}%"
+    return "no image" if not share["of"] else (
+        f"{words(share['percent'])} (n = {share['of']:,}; 95% interval {words(share['low'])} to "
+        f"{words(share['high'])}{paper})")
 
 
 def counted(count, word):
@@ -87,8 +78,8 @@ def averages(units, printed=None):
     printed   {"attack" or delta: {(class_a, class_b): printed row}}: the printed mean over the same problems
     """
     means = {}
-    for key, of in {"attack": tables.attacked, **{d: tables.disturbed(d) for d in DELTAS}}.items():
-        shares = {p: of(u["test"])["percent"] for p, u in measured(units).items()}
+    for key in ("attack", *DELTAS):
+        shares = {p: tables.percent(u["test"], key) for p, u in measured(units).items()}
         shares = {p: share for p, share in shares.items() if share is not None}
         if printed is not None:
             shares = {p: printed[key][p]["test"] for p in shares if p in printed[key]}
@@ -114,7 +105,7 @@ def has_learned(problem, right, larger=None):
 
 def learned(units, larger=None):
     """Those units whose network `has_learned` its problem; all units where none has, as in small runs."""
-    kept = [has_learned((u["class_a"], u["class_b"]), tables.accuracy(u["train"])["percent"], larger)
+    kept = [has_learned((u["class_a"], u["class_b"]), tables.percent(u["train"], "accuracy"), larger)
             for u in units.to_dict("records")]
     return units[kept] if any(kept) else units
 
@@ -128,16 +119,16 @@ def mean_rows(units, printed):
     """Rows of a table of our own: means over the problems, their range, the images, the published means."""
     parts, published = [u["test"] for u in units.to_dict("records")], averages(units, printed)
     tried = [p for p in parts if p["tried"]]
-    drawn = [p for p in tried if tables.disturbed(DELTAS[0])(p)["of"]]
+    drawn = [p for p in tried if tables.share(p, DELTAS[0])["of"]]
     measures = [
-        ("attackable along the loss gradient", lambda p: tables.attacked(p)["percent"], "attack", tried),
+        ("attackable along the loss gradient", lambda p: tables.percent(p, "attack"), "attack", tried),
         ("attackable along the gradient of the logit", logit_share, None, tried),
         ("attackable, if every zero gradient counts (upper limit)", tables.with_zero, None, tried),
-        *((f"label flipped by noise, δ = {d}", lambda p, d=d: tables.disturbed(d)(p)["percent"], d, drawn)
+        *((f"label flipped by noise, δ = {d}", lambda p, d=d: tables.percent(p, d), d, drawn)
           for d in DELTAS)]
     return [{"share": words, "ours": in_percent(np.mean([of(p) for p in over])),
              "ends": ends_in_words([of(p) for p in over]),
-             "of": sum(p["tried"] if over is tried else tables.disturbed(DELTAS[0])(p)["of"] for p in over),
+             "of": sum(p["tried"] if over is tried else tables.share(p, DELTAS[0])["of"] for p in over),
              "published": in_percent(published[key]) if key else None}
             for words, of, key, over in measures if over]
 
@@ -175,7 +166,7 @@ def box_words(units, printed, of, images, *, failed=0, cause="", fitted=False):
                 "misclassify, and how many does random noise?")
     ours, published = mean_shares(units, printed)
     parts = [u["test"] for u in units.to_dict("records") if u["test"]["tried"]]
-    least, most = ([share for p in parts if (share := tables.disturbed(d)(p))["of"]]
+    least, most = ([share for p in parts if (share := tables.share(p, d))["of"]]
                    for d in (DELTAS[0], DELTAS[-1]))
     if not least:
         return f"{question} The networks of this run have too few attackable images to tell."
@@ -186,7 +177,7 @@ def box_words(units, printed, of, images, *, failed=0, cause="", fitted=False):
     own = percentage(*(sum(share[key] for share in least) for key in ("hits", "of")))
     return (f"{question} The step misclassifies {ours['attack']} (mean of {len(units)} of "
             f"{counted(of, 'pair')}; {left_out}n = {sum(p['tried'] for p in parts):,}; "
-            f"{ends_in_words([tables.attacked(p)['percent'] for p in parts])} by pair; paper, same pairs: "
+            f"{ends_in_words([tables.percent(p, 'attack') for p in parts])} by pair; paper, same pairs: "
             f"{published['attack']}){remark}. Of {own['of']:,} attackable images, "
             f"{int(units.draws.max()):,} noise samples of the attack's own norm flip {own['hits'] or 'none'} "
             f"(paper, δ = {DELTAS[0]} assumed: {published[DELTAS[0]]}), those of {DELTAS[-1]} times that "
@@ -252,35 +243,40 @@ def half_violin(ax, place, facts, side, color):
     ax.plot([place, place + side * 0.3], [tables.quantile(facts, 0.5)] * 2, color="k", lw=1.2)
 
 
-def draw_violins(units, problems, names, read, *, norms=tuple(NORMS), of="attack"):
+def draw_violins(units, problems, names, key, norms=tuple(NORMS)):
     """One panel a norm: for each measured problem a violin of training images left, of test images right.
 
-    read   (part, norm) -> a `summary`
-    of     whose size it is, for the axis
-    None where no image has such a size.
+    key   of `tables.searches`: the norms of attacks, or of each image's smallest perturbation that flips it
+    None where no image has such a norm.
     """
     problems = [p for p in problems if p in measured(units)]
-    parts = [(place, side, color, unit[split]) for problem, unit in measured(units).items()
-             if problem in problems for place in [problems.index(problem)]
+    parts = [(place, side, color, tables.searches(unit[split])[key])
+             for problem, unit in measured(units).items() if problem in problems
+             for place in [problems.index(problem)]
              for split, side, color in zip(tables.SPLITS, (-1, 1), display.PALETTE)]
-    if not any(len(tables.points(read(part, norms[0]))) for *_, part in parts):
+    if not any(len(tables.points(search[norms[0]])) for *_, search in parts):
         return None
     figure, axes = plt.subplots(len(norms), 1, figsize=(8, 1.3 + 2.4 * len(norms)), sharex=True,
                                 squeeze=False)
     for ax, norm in zip(axes[:, 0], norms):
-        for place, side, color, part in parts:
-            half_violin(ax, place, read(part, norm), side, color)
-        ax.set(ylabel=f"{of}, {NORMS[norm]}", xlim=(-0.6, len(problems) - 0.4))
+        for place, side, color, search in parts:
+            half_violin(ax, place, search[norm], side, color)
+        ax.set(ylabel=f"{word(key)}, {NORMS[norm]}", xlim=(-0.6, len(problems) - 0.4))
         ax.set_ylim(bottom=0)
     axes[-1, 0].set_xticks(range(len(problems)), [name(p, names) for p in problems], rotation=25, ha="right",
                            rotation_mode="anchor")
-    key = [Rectangle((0, 0), 1, 1, color=c, alpha=0.75) for c in display.PALETTE[:2]]
-    figure.legend(key, [f"{SETS[s]} ({side})" for s, side in zip(tables.SPLITS, ("left", "right"))],
+    handles = [Rectangle((0, 0), 1, 1, color=c, alpha=0.75) for c in display.PALETTE[:2]]
+    figure.legend(handles, [f"{SETS[s]} ({side})" for s, side in zip(tables.SPLITS, ("left", "right"))],
                   loc="outside upper right", ncols=2)
     return figure
 
 
-def medians(units, names, read, norm):
+def word(key):
+    """What violins call a key of `tables.searches`."""
+    return "attack" if key == "attack" else "draw"
+
+
+def medians(units, names, key, norm):
     """What a violin shows, in numbers: `{problem: {split: {"count", "median", "low", "high"}}}`.
 
     low and high are the quantiles of 5 and 95%.
@@ -288,7 +284,7 @@ def medians(units, names, read, norm):
     return {name(problem, names): {
         split: {"count": facts["count"], "median": tables.quantile(facts, 0.5),
                 "low": tables.quantile(facts, 0.05), "high": tables.quantile(facts, 0.95)}
-        for split in tables.SPLITS for facts in [read(unit[split], norm)]}
+        for split in tables.SPLITS for facts in [tables.searches(unit[split])[key][norm]]}
         for problem, unit in measured(units).items()}
 
 
@@ -297,20 +293,30 @@ def both_sets(data):
     return bool(data) and all(part["count"] for parts in data.values() for part in parts.values())
 
 
-def publish_violins(page, item, sets, problems, names, read, *, of, rests=None):
-    """Publish one of Figures 17 to 20: violins of three norms; its data are `medians` by norm.
-
-    rests   parts of a unit that the figure rests on, such as `ATTACKED`; None takes all
-    """
-    page.figure(item, sets, lambda u: draw_violins(u, problems, names, read, of=of), rests=rests,
-                data=lambda u: {norm: medians(u, names, read, norm) for norm in NORMS},
-                alt=f"Half violins for each problem in three panels, one a norm: the sizes of the {of}s, "
-                    "training images left, test images right.",
+def publish_violins(page, item, sets, problems, names, key):
+    """Publish one of Figures 17 to 20: violins of three norms; its data are `medians` by norm."""
+    page.figure(item, sets, lambda u: draw_violins(u, problems, names, key),
+                rests=ATTACKED if key == "attack" else None,
+                data=lambda u: {norm: medians(u, names, key, norm) for norm in NORMS},
+                alt="Half violins for each problem in three panels, one a norm: the sizes of the "
+                    f"{word(key)}s, training images left, test images right.",
                 contains={"x: class pairs": lambda data: len(data["l2"]) == len(problems), "y: norm": True,
                           "one panel each": True, "train and test": lambda data: both_sets(data["l2"])})
 
 
-# ---- Figure 14 -------------------------------------------------------------------------------------------
+# ---- Figures 11, 12 and 14 -------------------------------------------------------------------------------
+def draw_example(units, label):
+    """Original, attacked, random and right, random and wrong; their norms below. None of no such image."""
+    if (kept := example(units, label)) is None:
+        return None
+    figure, axes = plt.subplots(1, 4, figsize=(8, 3.1))
+    display.image_grid(axes, kept["images"].astype(np.float32).clip(0, 1),
+                       ("(a) original", "(b) attacked: wrong", "(c) noise: correct", "(d) noise: wrong"))
+    for ax, *norms in zip(axes[1:], *(kept["norms"][k] for k in NORMS)):
+        ax.set_xlabel("ℓ₁ {:.1f}\nEuclidean {:.2f}\nℓ∞ {:.2f}".format(*norms))
+    return figure
+
+
 def flipping_norms(units, delta):
     """Norms of the attacks on test images, and of the smallest draw of one size that flips each label.
 
@@ -336,3 +342,45 @@ def detail_data(units):
                             "reach": float(np.quantile(norms, 0.95) / np.median(norms)),
                             "low": float(np.quantile(reach, 0.025)), "high": float(np.quantile(reach, 0.975))}
     return data
+
+
+def draw_detail(units):
+    """Distributions of the norms of attacks and of random perturbations."""
+    figure, ax = plt.subplots(figsize=(8, 3.6))
+    norms = {"attacks": flipping_norms(units, 1)[0]} | {
+        f"noise, {d} × the norm": flipping_norms(units, d)[1] for d in (5, 10)}
+    ends = np.linspace(0, max([1, *(values.max(initial=0) for values in norms.values())]), 60)
+    for color, (label, values) in zip(display.PALETTE, norms.items()):
+        ax.hist(values, ends, density=len(values) > 0, color=color, alpha=0.55,
+                label=f"{label} ({len(values):,})")
+    ax.set(xlabel="Euclidean norm", ylabel="density")
+    ax.legend()
+    return figure
+
+
+# ---- Figures 15 and 16 -----------------------------------------------------------------------------------
+PANELS = {"accuracy": "accuracy (%)", "susceptibility": "attackable (%)", "l1": "ℓ₁ norm of attacks",
+          "l2": "Euclidean norm of attacks", "linf": "ℓ∞ norm of attacks"}
+
+
+def draw_noise(data, printed, ball):
+    """Five panels over the radius of the ball, "L∞" or "L2", of which noise is uniform in training.
+
+    data      {"level 0" ... "level 3": {"size", "problems", panel: {split: mean}}}; level 0 is without noise
+    printed   (level, panel, split, problems) -> the published mean
+    """
+    figure, axes = plt.subplots(2, 3, figsize=(8, 5.6))
+    for ax, (panel, title) in zip(axes.flat, PANELS.items()):
+        for split, color, marker in zip(tables.SPLITS, display.PALETTE, display.MARKERS):
+            there = [(d["size"], d[panel][split]) for d in data.values() if d[panel][split] is not None]
+            if there:
+                ax.plot(*zip(*there), marker=marker, color=color, label=SETS[split])
+            published = [(d["size"], printed(int(n.split()[1]), panel, split, d["problems"]))
+                         for n, d in data.items() if n != "level 0"]
+            ax.plot(*zip(*published), "x", color=color, clip_on=False, label=f"published, {split}")
+        ax.set(title=title, xlabel=f"radius {'a' if ball == 'L∞' else 'b'} ({ball})")
+        ax.set_xlim(left=-0.03 * max((d["size"] for d in data.values()), default=1))
+        ax.set_ylim(bottom=None if panel in ("accuracy", "susceptibility") else 0)
+    axes[1, 2].legend(*axes[0, 0].get_legend_handles_labels(), loc="center")
+    axes[1, 2].set_axis_off()
+    return figure

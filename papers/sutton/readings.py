@@ -1,7 +1,7 @@
 """Readings of the network of Table 2 (`sutton`), and the rule of book/protocol.md that chooses the main one.
 
-`units` is a DataFrame with a row a network (`tables`), with its `architecture` and `seed`; a
-problem is its pair of classes.
+`units` is a DataFrame with a row a network (`tables`), with its `architecture` and `seed`; a problem is its
+pair of classes. `printed` holds the published rows {"accuracy", "attack": {problem: row}}.
 """
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ class Choice(NamedTuple):
     def near(self, reading, printed):
         """On how many problems a reading's share is within ten points of the published: "2 of 5 problems"."""
         shares = self.shares[reading]
-        near = sum(abs(v - printed[p]["test"]) <= 10 for p, v in shares.items())
+        near = sum(abs(v - printed["attack"][p]["test"]) <= 10 for p, v in shares.items())
         return f"{near} of {figures.counted(len(shares), 'problem')}" if shares else None
 
     def state(self, reading):
@@ -54,53 +54,51 @@ def networks(*frames):
     return by_reading
 
 
-def failed(unit, right):
-    """Whether test accuracy is more than `BEHIND` points below the published, `right[problem]["test"]`."""
-    return tables.accuracy(unit["test"])["percent"] < right[unit["class_a"], unit["class_b"]]["test"] - BEHIND
+def failed(unit, printed):
+    """Whether test accuracy is more than `BEHIND` points below the published one."""
+    published = printed["accuracy"][unit["class_a"], unit["class_b"]]["test"]
+    return tables.percent(unit["test"], "accuracy") < published - BEHIND
 
 
-def used(by_seed, problem, right):
+def used(by_seed, problem, printed):
     """The networks of a problem and reading `{seed: unit}` that the rule uses, and the seeds that it lacks.
 
     In place of a network whose training failed it uses that of the next seed.
     """
     seeds = set()
     for seed in SEEDS if problem == SEEDED else SEEDS[:1]:
-        while seed in by_seed and failed(by_seed[seed], right):
+        while seed in by_seed and failed(by_seed[seed], printed):
             seed += 1
         seeds.add(seed)
     return [by_seed[n] for n in sorted(seeds & by_seed.keys())], sorted(seeds - by_seed.keys())
 
 
 def _share(nets):
-    return float(np.mean([tables.attacked(u["test"])["percent"] for u in nets]))
+    return float(np.mean([tables.percent(u["test"], "attack") for u in nets]))
 
 
-def _momentum(nets, right, printed):
+def _momentum(nets, printed):
     """Rule 1; None until both readings have all their seeds."""
     by_seed = {r: nets.get((SEEDED, r), {}) for r in MOMENTUMS}
     if any(n not in by_seed[r] for r in MOMENTUMS for n in SEEDS):
         return None
-    good = {r: [by_seed[r][n] for n in SEEDS if not failed(by_seed[r][n], right)] for r in MOMENTUMS}
+    good = {r: [by_seed[r][n] for n in SEEDS if not failed(by_seed[r][n], printed)] for r in MOMENTUMS}
     return min(MOMENTUMS, key=lambda r: (
-        -len(good[r]), abs(_share(good[r]) - printed[SEEDED]["test"]) if good[r] else np.inf))
+        -len(good[r]), abs(_share(good[r]) - printed["attack"][SEEDED]["test"]) if good[r] else np.inf))
 
 
-def chosen(units, others, right, printed):
-    """The `Choice` among the networks of two frames.
-
-    right, printed   {problem: row} with the published test accuracy and share of attackable images, "test"
-    """
-    nets = networks(units, others)
-    nets_of = {r: {p: used(nets.get((p, r), {}), p, right) for p in printed} for r in READINGS}
+def chosen(units, others, printed):
+    """The `Choice` among the networks of two frames."""
+    nets, published = networks(units, others), printed["attack"]
+    nets_of = {r: {p: used(nets.get((p, r), {}), p, printed) for p in published} for r in READINGS}
     shares = {r: {p: _share(some) for p, (some, lacking) in of.items() if not lacking}
               for r, of in nets_of.items()}
-    deviation = {r: float(np.mean([abs(v - printed[p]["test"]) for p, v in of.items()]))
+    deviation = {r: float(np.mean([abs(v - published[p]["test"]) for p, v in of.items()]))
                  for r, of in shares.items() if of}
-    momentum = _momentum(nets, right, printed)
-    compared = [r for r in READINGS if len(shares[r]) == len(printed) and r in (
+    momentum = _momentum(nets, printed)
+    compared = [r for r in READINGS if len(shares[r]) == len(published) and r in (
         *READINGS.keys() - set(MOMENTUMS), momentum)]
-    asked = [(r, p) for r in ("", momentum, "public") if r is not None for p in printed]
+    asked = [(r, p) for r in ("", momentum, "public") if r is not None for p in published]
     missing = [(r, SEEDED, n) for r in MOMENTUMS if momentum is None
                for n in SEEDS if n not in nets.get((SEEDED, r), {})]
     missing += [(r, p, n) for r, p in asked for n in nets_of[r][p][1]]
@@ -113,15 +111,16 @@ def chosen(units, others, right, printed):
 
 
 # ---- on data sets that have no part in the choice ---------------------------------------------------------
-def both_in_words(units, plain, shares, right):
+def both_in_words(units, plain, printed):
     """The attackable shares with batch normalisation, without it and published, on the problems of both."""
-    learned = [{p: tables.attacked(u["test"])["percent"] for p, u in figures.measured(frame).items()
-                if u["test"]["tried"] and not failed(u, right)} for frame in (units, plain)]
+    learned = [{p: tables.percent(u["test"], "attack") for p, u in figures.measured(frame).items()
+                if u["test"]["tried"] and not failed(u, printed)} for frame in (units, plain)]
     both = set.intersection(*map(set, learned))
     if not both:
         return ""
-    normalised, plainly, published = (figures.in_percent(float(np.mean([frame[p] for p in both])))
-                                      for frame in (*learned, {p: shares[p]["test"] for p in both}))
+    published = {p: printed["attack"][p]["test"] for p in both}
+    normalised, plainly, paper = (figures.in_percent(float(np.mean([shares[p] for p in both])))
+                                  for shares in (*learned, published))
     return ("Our networks have batch normalisation, unlike the paper's Table 2; on "
             f"{figures.counted(len(both), 'pair')} the step misclassifies {normalised} with it and {plainly} "
-            f"without (paper: {published}).")
+            f"without (paper: {paper}).")

@@ -1,14 +1,90 @@
-"""Drawings of Sections 4 and 5: Figures 2 to 7, and four theorems over the dimension."""
+"""Sections 4 and 5: theorems as curves over the dimension, computed and drawn; Figures 2 to 7."""
 import matplotlib.pyplot as plt
 import numpy as np
 
-from papers.sutton import curves
 from papers.sutton.theorem import PICTURE
-from papers.sutton.theory import limits, surfaces
+from papers.sutton.theory import models, surfaces
 from papers.sutton.theory.ball import density, sample_points, tail
+from papers.sutton.theory.statements import STATEMENTS, verify
 from report import display
 
+# ---- a theorem over the dimension ------------------------------------------------------------------------
+FINE = np.unique(np.geomspace(1, 200_000, 90).astype(int))     # dimensions of the lines
+COARSE = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 50_000, 200_000)   # dimensions of the random trials
 
+
+def curve(item, *, draws, generator, dimensions=FINE, trial_dimensions=COARSE, **fixed):
+    """A small probability over n, other parameters of the statement fixed, as a dict of arrays.
+
+    n, exact, bound over `dimensions`; n_trial, true, share, low, high over `trial_dimensions`.
+
+    Where the statement says "at least", it is one minus the printed one. true is the exact value, share that
+    of `draws` trials and low, high its 95% interval. `generator` is a numpy Generator.
+    """
+    fixed = {name: (value,) for name, value in fixed.items()}
+    table = verify(STATEMENTS[item], {"n": dimensions, **fixed})
+    trials = verify(STATEMENTS[item], {"n": trial_dimensions, **fixed}, draws=draws, generator=generator)
+    return {"n": table["n"], "exact": np.exp(table["log_exact"]), "bound": np.exp(table["log_bound"]),
+            "n_trial": trials["n"], "true": np.exp(trials["log_exact"]),
+            **{name: trials[name] for name in ("share", "low", "high")}}
+
+
+def inside(curve):
+    """Share of the intervals of the trials that contain the exact value; about 0.95 is expected."""
+    return float(((curve["low"] <= curve["true"]) & (curve["true"] <= curve["high"])).mean())
+
+
+def draw_curve(ax, curve, color, label, *, flip=False):
+    """Exact value (line), bound (dashes), random trials (dots, bars); `flip` draws one minus all.
+
+    Trials without a hit get no mark: on a logarithmic axis it would reach down for ever.
+    """
+    hit = curve["share"] > 0
+    turn = (lambda p: 1 - p) if flip else (lambda p: p)
+    ax.plot(curve["n"], turn(curve["exact"]), color=color, label=label)
+    ax.plot(curve["n"], turn(curve["bound"]), color=color, ls="--", lw=1.2)
+    low, high = (turn(curve[end][hit]) for end in ("low", "high"))
+    ax.vlines(curve["n_trial"][hit], low, high, color=color, lw=5, alpha=0.45)
+    ax.plot(curve["n_trial"][hit], turn(curve["share"][hit]), "o", color=color, ms=4, mfc="white")
+
+
+def small(curves, ylabel):
+    """Small probabilities over n, `{label: curve}`, on logarithmic axes; what is below a millionth is cut."""
+    figure, ax = plt.subplots(figsize=(8, 3.8))
+    for color, (label, curve) in zip(display.PALETTE, curves.items()):
+        draw_curve(ax, curve, color, label)
+    ax.plot([], [], color=display.GUIDE, ls="--", lw=1.2, label="bound")
+    ax.set(xscale="log", yscale="log", ylim=(1e-6, 1.5), xlabel="dimension n", ylabel=ylabel)
+    ax.legend(fontsize=9)
+    return figure
+
+
+RARE = {"theorem-9": "a point is misclassified", "theorem-11": "no attack succeeds",
+        "theorem-14": "noise flips the label", "theorem-16": "another point's attack fails"}
+
+
+def four_theorems(tables):
+    """Probability of the rare event of Theorems 9, 11, 14 and 16 over n, `{item: table of verify}`."""
+    figure, axes = plt.subplots(2, 2, figsize=(9, 6.4), sharex=True, sharey=True)
+    for ax, (item, table) in zip(axes.flat, tables.items()):
+        n = table["n"]
+        ax.plot(n, np.exp(table["log_bound"]), "--", color=display.PALETTE[1], label="bound")
+        if "log_exact" in table:
+            ax.plot(n, np.exp(table["log_exact"]), color=display.PALETTE[0], label="exact")
+        else:
+            share, low, high = (table[k] for k in ("share", "low", "high"))
+            hit = share > 0
+            ax.vlines(n[hit], low[hit], high[hit], color="k")
+            ax.plot(n[hit], share[hit], "o", ms=4, color="k", label="trials")
+            ax.errorbar(n[~hit], high[~hit], 0.6 * high[~hit], uplims=True, fmt="none", color="k")
+        ax.set(xscale="log", yscale="log", ylim=(1e-6, 2), xlabel="dimension n", ylabel="probability",
+               title=f"{item.replace('-', ' ').capitalize()}: {RARE[item]}")
+        ax.label_outer()
+        ax.legend()
+    return figure
+
+
+# ---- Figures 2, 3, 4, 6 and 7 ----------------------------------------------------------------------------
 def cap(epsilon, delta, circle, edge, dots, beyond):
     """Figure 2: the disc of noise with its cap `edge`, and the law of the component along the normal.
 
@@ -44,10 +120,10 @@ def margins(without, margin, epsilon):
     """Figure 6: noise without a margin, and with `epsilon`; `{delta: curve over n}` each."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2))
     for color, (delta, level) in zip(display.PALETTE, without.items()):
-        curves.draw_curve(left, {**level, "bound": np.full(len(level["n"]), np.nan)}, color, f"δ = {delta:g}")
-        left.axhline(limits.half_balls_limit(delta), color=color, ls=":")
+        draw_curve(left, {**level, "bound": np.full(len(level["n"]), np.nan)}, color, f"δ = {delta:g}")
+        left.axhline(models.half_balls_limit(delta), color=color, ls=":")
         if delta in margin:
-            curves.draw_curve(right, margin[delta], color, f"δ = {delta:g}")
+            draw_curve(right, margin[delta], color, f"δ = {delta:g}")
     left.set(xscale="log", ylim=(0, 0.55), xlabel="dimension n",
              ylabel="probability that noise changes the label", title="no margin (ε = 0)")
     right.set(xscale="log", yscale="log", ylim=(1e-6, 1.5), xlabel="dimension n",
@@ -108,40 +184,15 @@ def two_balls(centres, outlines):
 def accuracy_and_noise(accuracy, flips, epsilon):
     """Figure 4: the error over n, drawn as accuracy; the probabilities that noise flips a label, by name."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2))
-    curves.draw_curve(left, accuracy, display.PALETTE[0], f"ε = {epsilon:g}", flip=True)
+    draw_curve(left, accuracy, display.PALETTE[0], f"ε = {epsilon:g}", flip=True)
     left.set(ylabel="accuracy", ylim=(0.45, 1.02), title="(a)")
     for color, (label, curve) in zip(display.PALETTE, flips.items()):
-        curves.draw_curve(right, curve, color, label)
+        draw_curve(right, curve, color, label)
     right.set(ylabel="Pr(noise misclassifies)", ylim=(-0.02, 1.35), title="(b)", yticks=np.linspace(0, 1, 6))
     for ax, place in ((left, "lower right"), (right, "upper left")):
         ax.plot([], [], color=display.GUIDE, ls="--", lw=1.2, label="bound")
         ax.set(xscale="log", xlabel="dimension n")
         ax.legend(loc=place, ncols=1 if ax is left else 2)
-    return figure
-
-
-RARE = {"theorem-9": "a point is misclassified", "theorem-11": "no attack succeeds",
-        "theorem-14": "noise flips the label", "theorem-16": "another point's attack fails"}
-
-
-def over_dimension(tables):
-    """Probability of the rare event of Theorems 9, 11, 14 and 16 over n, `{item: table of verify}`."""
-    figure, axes = plt.subplots(2, 2, figsize=(9, 6.4), sharex=True, sharey=True)
-    for ax, (item, table) in zip(axes.flat, tables.items()):
-        n = table["n"]
-        ax.plot(n, np.exp(table["log_bound"]), "--", color=display.PALETTE[1], label="bound")
-        if "log_exact" in table:
-            ax.plot(n, np.exp(table["log_exact"]), color=display.PALETTE[0], label="exact")
-        else:
-            share, low, high = (table[k] for k in ("share", "low", "high"))
-            hit = share > 0
-            ax.vlines(n[hit], low[hit], high[hit], color="k")
-            ax.plot(n[hit], share[hit], "o", ms=4, color="k", label="trials")
-            ax.errorbar(n[~hit], high[~hit], 0.6 * high[~hit], uplims=True, fmt="none", color="k")
-        ax.set(xscale="log", yscale="log", ylim=(1e-6, 2), xlabel="dimension n", ylabel="probability",
-               title=f"{item.replace('-', ' ').capitalize()}: {RARE[item]}")
-        ax.label_outer()
-        ax.legend()
     return figure
 
 

@@ -5,11 +5,12 @@ with a row a run of `experiments.network_study`; `printed` and `spread` are thos
 """
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 
 from papers.sutton import figures
 from papers.sutton.experiments import NORMALISED, PAIRS, departures, screen, study_runs
-from papers.sutton.tables import SPLITS, attacked
-from report import display
+from papers.sutton.tables import SPLITS, share
+from report import display, prose
 
 MARGIN = 1.1    # within so many times the smallest score the fewer departures decide
 WHAT = {"accuracy": "accuracy", "share": "attackable", "mean": "mean norm", "std": "spread of norms"}
@@ -28,12 +29,12 @@ def measured(unit, *, zero):
     columns = {}
     for split in SPLITS:
         part = unit[split]
-        share, norms = attacked(part), part["attack"]["l2"]
+        attackable, norms = share(part, "attack"), part["attack"]["l2"]
         if not part["tried"] or norms["mean"] is None:
             return None
-        hits = share["hits"] + (part["saturated"] if zero else 0)
+        hits = attackable["hits"] + (part["saturated"] if zero else 0)
         columns |= {(split, "accuracy"): part["accuracy"]["percent"],
-                    (split, "share"): 100 * hits / share["of"],
+                    (split, "share"): 100 * hits / attackable["of"],
                     (split, "mean"): norms["mean"], (split, "std"): norms["std"]}
     return columns
 
@@ -59,45 +60,34 @@ def score(columns, printed, spread):
 
 
 def scores(units, printed, spread):
-    """`{(pair, network, epochs, seed, zero): score}` of all networks, by both ways of counting."""
-    return {(p, n, u["length"], u["again"], zero): score(measured(u, zero=zero), printed[PAIRS[p]], spread)
-            for u, p, n in entries(units) for zero in (False, True)}
+    """A DataFrame of all networks by both ways of counting: pair, network, epochs, seed, zero, score."""
+    return pd.DataFrame([
+        {"pair": u["pair"], "network": u["network"], "epochs": u["length"], "seed": u["again"], "zero": zero,
+         "score": score(measured(u, zero=zero), printed[PAIRS[u["pair"]]], spread)}
+        for u in in_order(units) for zero in (False, True)]).astype({"score": float})
 
 
 def mean_scores(scores):
-    """`{(network, epochs, zero): {pair: mean score over its seeds}}`, where all its networks have one."""
-    by_pair = {}
-    for (pair, network, epochs, _, zero), value in scores.items():
-        by_pair.setdefault((network, epochs, zero), {}).setdefault(pair, []).append(value)
-    return {reading: {pair: float(np.mean(values)) for pair, values in pairs.items()}
-            for reading, pairs in by_pair.items() if None not in sum(pairs.values(), [])}
-
-
-def best(scores, pairs, count):
-    """The `count` networks with the smallest score, the mean over `pairs`, by the better way of counting."""
-    means = {}
-    for (network, _, _), by_pair in mean_scores(scores).items():
-        if all(pair in by_pair for pair in pairs):
-            means[network] = min(means.get(network, np.inf), np.mean([by_pair[p] for p in pairs]))
-    return sorted(means, key=means.get)[:count]
+    """Over the seeds: a row a network, length and way of counting, a column a pair; NaN of no attack."""
+    by_reading = scores.groupby(["network", "epochs", "zero", "pair"]).score
+    return by_reading.agg(lambda some: some.mean(skipna=False)).unstack()
 
 
 def choice(scores):
     """The reading that rule 5 chooses among those on both pairs, None where there is none."""
-    means = {reading: np.mean(list(by_pair.values())) for reading, by_pair in mean_scores(scores).items()
-             if len(by_pair) == len(PAIRS)}
-    near = [r for r, mean in means.items() if mean <= MARGIN * min(means.values())]
-    return min(near, key=lambda r: (departures(*r[0], epochs=r[1]), means[r]), default=None)
+    means = mean_scores(scores).reindex(columns=[*PAIRS]).dropna().mean(axis=1)
+    near = means[means <= MARGIN * means.min()]
+    return min(near.index, key=lambda r: (departures(*r[0], epochs=r[1]), means[r]), default=None)
 
 
 # ---- what the page shows ---------------------------------------------------------------------------------
-def entries(units):
-    """`[(unit, pair, network)]` in the order of the pairs and of the study's networks."""
+def in_order(units):
+    """The units as dicts, each with its network of the study, in the order of the pairs and the networks."""
     networks, normalised = screen(), {name: short for short, name in NORMALISED.items()}
-    trained = [(u, u["pair"], (normalised[u["architecture"]], u["dropout"], u["penalty"]))
+    trained = [u | {"network": (normalised[u["architecture"]], u["dropout"], u["penalty"])}
                for u in units.to_dict("records")]
-    return sorted(trained, key=lambda e: (list(PAIRS).index(e[1]), networks.index(e[2]), e[0]["length"],
-                                          e[0]["again"]))
+    return sorted(trained, key=lambda u: (list(PAIRS).index(u["pair"]), networks.index(u["network"]),
+                                          u["length"], u["again"]))
 
 
 def in_words(network):
@@ -110,15 +100,15 @@ def in_words(network):
 
 def rows(units, printed, spread):
     """A row a network, those of a pair behind its published values."""
-    lines, points = [], scores(units, printed, spread)
-    for u, p, n in entries(units):
-        if p not in [line["pair"] for line in lines]:
-            lines.append({"pair": p, "network": "published", **_cells(printed[PAIRS[p]])})
+    lines = []
+    for u in in_order(units):
+        p, by_loss, by_zero = printed[PAIRS[u["pair"]]], measured(u, zero=False), measured(u, zero=True)
+        if u["pair"] not in [line["pair"] for line in lines]:
+            lines.append({"pair": u["pair"], "network": "published", **_cells(p)})
         zero = [100 * u[s]["saturated"] / u[s]["tried"] if u[s]["tried"] else np.nan for s in SPLITS]
-        key = (p, n, u["length"], u["again"])
-        lines.append({"pair": p, "network": in_words(n), "epochs": str(u["length"]), "seed": str(u["again"]),
-                      **_cells(measured(u, zero=False)), "zero": "{:.1f} / {:.1f}".format(*zero),
-                      "score": points[*key, False], "score_zero": points[*key, True]})
+        lines.append({"pair": u["pair"], "network": in_words(u["network"]), "epochs": str(u["length"]),
+                      "seed": str(u["again"]), **_cells(by_loss), "zero": "{:.1f} / {:.1f}".format(*zero),
+                      "score": score(by_loss, p, spread), "score_zero": score(by_zero, p, spread)})
     return lines
 
 
@@ -132,12 +122,10 @@ def _cells(columns):
 
 
 def draw(units, printed, spread):
-    """Deviations of each network by column; None without networks."""
-    shown = [(u, p, n, columns) for u, p, n in entries(units) if (columns := measured(u, zero=False))]
-    if not shown:
-        return None
-    off = np.array([[(columns[c] - printed[PAIRS[p]][c]) / spread[c] for c in COLUMNS]
-                    for _, p, _, columns in shown])
+    """Deviations by column of each network that has an attack."""
+    shown = [(u, columns) for u in in_order(units) if (columns := measured(u, zero=False))]
+    off = np.array([[(columns[c] - printed[PAIRS[u["pair"]]][c]) / spread[c] for c in COLUMNS]
+                    for u, columns in shown])
     figure, ax = plt.subplots(figsize=(7.5, 1.6 + 0.3 * len(shown)))
     image = ax.imshow(off, cmap=display.DEVIATIONS, vmin=-3, vmax=3, aspect="auto")
     for (y, x), value in np.ndenumerate(off):
@@ -145,7 +133,8 @@ def draw(units, printed, spread):
                 color="white" if abs(value) > 2 else "black")
     ax.set_xticks(range(len(COLUMNS)), [f"{WHAT[w]}\n{figures.SETS[s]}" for s, w in COLUMNS],
                   rotation=45, ha="right")
-    ax.set_yticks(range(len(shown)), [f"{p}: {in_words(n)}, {u['length']} epochs" for u, p, n, _ in shown])
+    ax.set_yticks(range(len(shown)), [f"{u['pair']}: {in_words(u['network'])}, {u['length']} epochs"
+                                      for u, _ in shown])
     ax.grid(False)
     figure.colorbar(image, label="standard deviations")
     return figure
@@ -171,17 +160,14 @@ def counting(zero):
 def box(page, trained, printed, spread):
     """The box of the page."""
     units = page.best(trained)
-    points = scores(units, printed, spread) if len(units) else {}
-    points = {key: value for key, value in points.items() if value is not None}
-    if not points:
+    if not len(units) or (points := scores(units, printed, spread).dropna()).empty:
         return
-    key = min(points, key=points.get)
-    pair, network, epochs, _, zero = key
+    nearest = points.loc[points.score.idxmin()]
     page.box(
         "Which reading of Table 2 gives the published accuracies, attackable shares and norms? Of "
-        f"{figures.counted(len(units), 'network')} measured so far, the nearest on *{pair}* has "
-        f"{in_words(network)} and {figures.counted(epochs, 'epoch')}, with images of zero gradient counted "
-        f"as {counting(zero)} (score {display.number(points[key], digits=3)}; 0 is the published network). "
-        f"{choice_in_words(units, printed, spread)} The authors' code is not known.",
+        f"{figures.counted(len(units), 'network')} measured so far, the nearest on *{nearest.pair}* has "
+        f"{in_words(nearest.network)} and {figures.counted(nearest.epochs, 'epoch')}, with images of zero "
+        f"gradient counted as {counting(nearest.zero)} (score {prose.short(nearest.score)}; 0 is the "
+        f"published network). {choice_in_words(units, printed, spread)} The authors' code is not known.",
         picture=draw(units, printed, spread), alt="A heat map: rows are networks, columns are the deviations "
         "from the published values.")

@@ -5,54 +5,39 @@ dict as `measure_pair` returns it, called `part` here.
 """
 import numpy as np
 
+from papers.sutton.experiments import DELTAS
 from report.cell import Cell
+from shared.susceptibility import percentage
 
 SPLITS = ("train", "test")
 NORMS = ("l1", "l2", "linf")
+QUANTITIES = {"accuracy": "accuracy", "attack": "adversarial_susceptibility",
+              **dict.fromkeys(DELTAS, "random_susceptibility")}     # as Tables 1, 20 and 23 call a `share`
 BEHIND = ("class_a", "class_b", "count", "below")    # columns that claims read and tables do not show
 
 
-# ---- one number of a part: what is read of it ------------------------------------------------------------
-def accuracy(part):
-    """Share of all images that the net knows, equation (6), as `susceptibility.percentage` gives it."""
-    return part["accuracy"]
+# ---- one number of a part --------------------------------------------------------------------------------
+def searches(part):
+    """`{"attack" or delta: what it came to}` of the attacks and of each size of random perturbations."""
+    return {"attack": part["attack"], **{entry["delta"]: entry for entry in part["random"]}}
 
 
-def attacked(part):
-    """Share of the known images that have an attack, equation (7), of the same form."""
-    return part["attack"]["susceptibility"]
+def share(part, key):
+    """The share of "accuracy", of the "attack" or of a delta, as `susceptibility.percentage` gives it.
+
+    These are equations (6), (7) and (8).
+    """
+    return part["accuracy"] if key == "accuracy" else searches(part)[key]["susceptibility"]
+
+
+def percent(part, key):
+    """The same in percent; None of no images."""
+    return share(part, key)["percent"]
 
 
 def with_zero(part):
     """The attackable share, in percent, if an image whose gradient is exactly zero counts as attackable."""
-    return 100 * (attacked(part)["hits"] + part["saturated"]) / part["tried"]
-
-
-def disturbed(delta):
-    """What reads the share of attackable images that a draw `delta` times the attack turns, equation (8)."""
-    def of(part):
-        return random(part, delta)["susceptibility"]
-    return of
-
-
-def random(part, delta):
-    """The entry of one size of the draws; raises ValueError where this size was not tried."""
-    for entry in part["random"]:
-        if entry["delta"] == delta:
-            return entry
-    raise ValueError(f"draws {delta} times the attack were not tried; tried: "
-                     f"{', '.join(str(e['delta']) for e in part['random'])}")
-
-
-# ---- a distribution of a part: (part, norm) -> `susceptibility.summary` ----------------------------------
-def attack_size(part, norm):
-    """The norms of the attacks found."""
-    return part["attack"][norm]
-
-
-def draw_size(delta):
-    """What reads the norms of each image's smallest draw that turns it, of those `delta` times its attack."""
-    return lambda part, norm: random(part, delta)[norm]
+    return 100 * (share(part, "attack")["hits"] + part["saturated"]) / part["tried"]
 
 
 # ---- training with noise: one number of a part, in a reading of the mean norm (`claims.AVERAGED`) --------
@@ -62,17 +47,17 @@ def cell(part, quantity, reading):
     None where there is no attack, or none was tried.
     """
     if quantity == "accuracy":
-        return {"value": accuracy(part)["percent"]}
+        return {"value": percent(part, "accuracy")}
     if quantity == "susceptibility":
         lost = part["tried"] and reading == "lost"
-        return {"value": with_zero(part) if lost else attacked(part)["percent"]}
+        return {"value": with_zero(part) if lost else percent(part, "attack")}
     facts = part["attack"][quantity]
     if reading == "all":
         return {"mean": facts.get("mean_all"), "std": facts.get("std_all")}
     if reading == "found" or facts["mean"] is None:
         return {"mean": facts["mean"], "std": facts["std"]}
-    share = facts["count"] / (facts["count"] + part["saturated"])
-    mean, square = share * facts["mean"], share * (facts["std"]**2 + facts["mean"]**2)
+    weight = facts["count"] / (facts["count"] + part["saturated"])
+    mean, square = weight * facts["mean"], weight * (facts["std"]**2 + facts["mean"]**2)
     return {"mean": mean, "std": float(np.sqrt(max(0.0, square - mean**2)))}
 
 
@@ -92,14 +77,25 @@ def consecutive(units):
     return units[units.class_b == units.class_a + 1] if len(units) else units
 
 
-def shares(units, of):
-    """Rows of Tables 4, 5 and 9 to 12: `train` and `test` in per cent.
+def shares(units, key, *, settled=False):
+    """Rows of Tables 4, 5 and 9 to 12: `train` and `test` in per cent; the key is that of `share`.
 
-    of   `accuracy`, `attacked` or `disturbed(delta)`
+    settled   mark shares that more images cannot move
     """
     return [{"class_a": unit["class_a"], "class_b": unit["class_b"]} | {
-        split: Cell(share["percent"], **{key: share[key] for key in ("hits", "of", "low", "high")})
-        for split in SPLITS for share in [of(unit[split])]} for unit in units.to_dict("records")]
+        split: Cell(of["percent"], settled=settled and whole(unit[split], key),
+                    **{name: of[name] for name in ("hits", "of", "low", "high")})
+        for split in SPLITS for of in [share(unit[split], key)]} for unit in units.to_dict("records")]
+
+
+def whole(part, key):
+    """Whether all images were tried that the share before it counts.
+
+    An accuracy rests on all images of a network trained in full, an attack on those classified correctly,
+    random perturbations on those attacked.
+    """
+    before = "accuracy" if key == "attack" else "attack"
+    return key == "accuracy" or share(part, before)["hits"] == share(part, key)["of"]
 
 
 def sizes(units, norm, *, limit=None):
@@ -115,12 +111,15 @@ def sizes(units, norm, *, limit=None):
             for facts in [unit[split]["attack"][norm]]]
 
 
-def summary_shares(units, deltas=(1, 2, 5, 10)):
+def row_of(key):
+    """What tells the row of a `share` from others in Tables 1, 20 and 23."""
+    return {"quantity": QUANTITIES[key], "delta_inferred": key if key in DELTAS else None}
+
+
+def summary_shares(units):
     """Rows of Tables 20 and 23: accuracy, adversarial and random susceptibility in per cent."""
-    read = [("accuracy", None, accuracy), ("adversarial_susceptibility", None, attacked),
-            *(("random_susceptibility", delta, disturbed(delta)) for delta in deltas)]
-    return [{"quantity": quantity, "delta_inferred": delta, "problem": problem(row), **row}
-            for quantity, delta, of in read for row in shares(units, of)]
+    return [{**row_of(key), "problem": problem(row), **row} for key in QUANTITIES
+            for row in shares(units, key, settled=True)]
 
 
 def summary_sizes(units):
@@ -133,6 +132,11 @@ def printed(item, **where):
     """`{(class_a, class_b): row}` of a reference item's rows in which every `name=value` of `where` holds."""
     return {(row["class_a"], row["class_b"]): row for row in item.rows
             if all(row.get(name) == value for name, value in where.items())}
+
+
+def printed_shares(item):
+    """`{key of a share: printed}` of Table 20 or 23."""
+    return {key: printed(item, **row_of(key)) for key in QUANTITIES}
 
 
 def class_rows(item, classes, spelling=()):
@@ -184,7 +188,31 @@ def counted(units):
     perturbed  of these, perturbed at random
     """
     parts = [unit[split] for unit in units.to_dict("records") for split in SPLITS]
-    return {name: sum(map(of, parts)) for name, of in (
-        ("images", lambda part: part["accuracy"]["of"]), ("known", lambda part: part["accuracy"]["hits"]),
-        ("tried", lambda part: attacked(part)["of"]), ("attackable", lambda part: attacked(part)["hits"]),
-        ("perturbed", lambda part: part["random"][0]["susceptibility"]["of"]))}
+    return {"images": sum(part["accuracy"]["of"] for part in parts),
+            "known": sum(part["accuracy"]["hits"] for part in parts),
+            "tried": sum(share(part, "attack")["of"] for part in parts),
+            "attackable": sum(share(part, "attack")["hits"] for part in parts),
+            "perturbed": sum(part["random"][0]["susceptibility"]["of"] for part in parts)}
+
+
+# ---- ImageNet --------------------------------------------------------------------------------------------
+def pooled(units):
+    """All blocks of images of a network end to end: what `experiments.examine` returns, and its shares.
+
+    "shares" holds a `percentage` for each key of `share`; a perturbation counts that all blocks have tried.
+    """
+    blocks = units.to_dict("records")
+    images = {key: np.concatenate([np.asarray(b[key]) for b in blocks])
+              for key in ("correct", "l1", "l2", "linf", "margin_l2")}
+    draws = min(int(b["draws"]) for b in blocks)
+    first = np.concatenate([np.asarray(b["first"]) for b in blocks], 1).astype(int)
+    shares = {"accuracy": images["correct"], "attack": images["l2"] > 0, **dict(zip(DELTAS, first < draws))}
+    return images | {"network": blocks[0]["network"], "draws": draws, "largest": blocks[0]["largest"],
+                     "dimension": int(blocks[0]["dimension"]),
+                     "saturated": sum(int(b["saturated"]) for b in blocks),
+                     "shares": {key: share_of(hit) for key, hit in shares.items()}}
+
+
+def share_of(truths):
+    """The share of images for which something is true."""
+    return percentage(int(np.sum(truths)), len(truths))

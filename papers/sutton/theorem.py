@@ -3,14 +3,13 @@ import math
 
 import numpy as np
 
-from papers.sutton.theory import statement as theory
-from papers.sutton.theory.statements import STATEMENTS
+from papers.sutton.theory import statements as theory
+from papers.sutton.theory.statements import TOLERANCE
 from report import display
 from report.page import numpy_generator
 
 RARE = "the probability that the event does not occur"   # where the theorem's own is near 1
 ATTAINED = 0.9995  # of a bound, and more: what the page shows as all of it
-ALLOWED = theory.TOLERANCE  # excess over a bound (in logarithms), difference of two integrations by rounding
 _MOVED = 1e-9   # logarithms that differ by less are the same bound
 TENTH = 0.1     # distance of a plane over the radius of the noise, where Theorem 1 is shown in numbers
 PICTURE = 3072  # numbers in a colour picture of 32 by 32 pixels
@@ -64,7 +63,7 @@ def evidence(statement, *, draws=0, generator=None, again=None):
     kind                "bound"
     sampled             the own grid has no known truth and was tried at random (`draws`, `generator`)
     cases, violations   cells of the own grid and of all examples, and how many are beyond the bound
-    within_allowed      no excess and no difference of two integrations above `ALLOWED`
+    within_allowed      no excess and no difference of two integrations above `TOLERANCE`
     beyond_allowed      the power of ten by which the worst is above it, else None
     nearest_witness     witness, truth_over_bound, at: where a known truth is nearest to a bound below 1; the
                         same of every example in `witnesses`
@@ -88,12 +87,12 @@ def evidence(statement, *, draws=0, generator=None, again=None):
     near = _nearest(statement, tried, bounds)
     mutants = _mutants(statement, tried, bounds)
     data |= {"nearest_witness": near[0] if near else None, "witnesses": near,
-             "within_allowed": worst <= ALLOWED,
-             "beyond_allowed": None if worst <= ALLOWED else math.ceil(math.log10(worst / ALLOWED)),
+             "within_allowed": worst <= TOLERANCE,
+             "beyond_allowed": None if worst <= TOLERANCE else math.ceil(math.log10(worst / TOLERANCE)),
              "mutants_tried": len(mutants), "mutants_caught": sum(m["caught"] for m in mutants),
              "missed": [{k: m[k] for k in ("change", "claims")} for m in mutants if not m["caught"]]}
     if sampled:
-        return data | {"says_nothing": int((bounds[0] > -ALLOWED).sum())}
+        return data | {"says_nothing": int((bounds[0] > -TOLERANCE).sum())}
     ratios = -excess[0][np.isfinite(tried[0].log_low)] / math.log(10)
     tightest, median, loosest = np.quantile(ratios, (0, 0.5, 1)).tolist()
     return data | {"median_bound_over_truth": 10.0**median, "tightest": tightest, "loosest": loosest}
@@ -192,7 +191,7 @@ def check(page, item, *, draws=0, note=None, extra=None, again=None):
     extra  more numbers for the record, where a claim needs them
     again  another integration of the exact values, held against them on `AGAIN`
     """
-    statement, generator = STATEMENTS[item], numpy_generator(page, item)
+    statement, generator = theory.STATEMENTS[item], numpy_generator(page, item)
     data = evidence(statement, draws=draws, generator=generator, again=again) | (extra or {})
     result, more = in_sentences(data, statement), details(data, statement)
     display.show(f"{result}\n\n{display.folded('How it was tried', more)}")

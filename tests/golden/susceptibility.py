@@ -776,22 +776,19 @@ def found_units():
 @case
 def rows_of_tables():
     units, told = found_units(), {}
-    for name, of in (("accuracy", tables.accuracy), ("attacked", tables.attacked),
-                     ("disturbed", tables.disturbed(2))):
-        told[name] = tables.shares(units, of)
+    for name, key in (("accuracy", "accuracy"), ("attacked", "attack"), ("disturbed", 2)):
+        told[name] = tables.shares(units, key)
     logit = units.assign(**{split: [part | {"attack": part["logit_attack"]} for part in units[split]]
                             for split in tables.SPLITS})
     told["sizes"] = [tables.sizes(units, "l2"), tables.sizes(logit, "linf"),
                      tables.sizes(units, "l1", limit=1.5)]
-    told |= {"summary": tables.summary_shares(units), "deltas": tables.summary_shares(units, deltas=(5,)),
+    summary = tables.summary_shares(units)
+    told |= {"summary": summary, "deltas": [r for r in summary if r["delta_inferred"] in (None, 5)],
              "summary sizes": [tables.summary_sizes(units), tables.summary_sizes(logit)],
              "counted": tables.counted(units), "nothing": tables.counted(units[:0]),
              "consecutive": [tables.problem(row) for row in tables.consecutive(units).to_dict("records")],
              "none": len(tables.consecutive(pd.DataFrame()))}
-    try:
-        tables.random(part(0), 3)
-    except ValueError:
-        told["not tried"] = True
+    told["not tried"] = 3 not in tables.searches(part(0))
     return {name: packed(each) for name, each in told.items()}
 
 
@@ -806,7 +803,8 @@ def counted_where_one_size_was_tried():
 @case
 def distributions():
     facts, none = part(1)["attack"]["l2"], summary(torch.zeros(0))
-    return {"attack": tables.attack_size(part(1), "linf"), "draw": tables.draw_size(5)(part(1), "l1"),
+    ways = tables.searches(part(1))
+    return {"attack": ways["attack"]["linf"], "draw": ways[5]["l1"],
             "points": [tables.points(facts), tables.points(none)],
             "quantile": [tables.quantile(facts, share) for share in (0, 0.013, 0.5, 1)],
             "none": [tables.quantile(none, 0.5) is None, tables.below(none, 1) is None],

@@ -7,20 +7,12 @@ makes dimension 200,000 as cheap as dimension 2, and logarithms keep probabiliti
 
 Arguments broadcast against each other like numpy arrays.
 """
-from collections import namedtuple
-
 import numpy as np
 from scipy import special
-
-from shared.statistics import share_interval
 
 # 20 nodes integrate exp(-v) times a function that is smooth on the scale of hundreds to machine precision.
 _LAGUERRE_NODES, _LAGUERRE_WEIGHTS = special.roots_laguerre(20)
 _SMALLEST_SAFE = 1e-280
-
-
-# A probability from `draws` random trials with its Clopper-Pearson interval [low, high].
-Estimate = namedtuple("Estimate", "value low high draws")
 
 
 def broadcast(*values):
@@ -105,13 +97,3 @@ def sample_coordinates(n, draws, generator, k=1):
 def sample_points(n, draws, generator, radius=1.0):
     """Uniform points of the ball of R^n, whole vectors of shape (draws, n), for n small enough for memory."""
     return radius * sample_coordinates(n, draws, generator, k=n).reshape(draws, -1)
-
-
-def estimate(events):
-    """The probability of an event from a boolean array of independent trials, with its exact 95% interval.
-
-    The interval is that of Clopper and Pearson (1934): rare events often give 0 hits.
-    """
-    hits, draws = int(np.count_nonzero(events)), np.size(events)
-    low, high = share_interval(hits, draws)  # first: it refuses 0 draws
-    return Estimate(hits / draws, low, high, draws)

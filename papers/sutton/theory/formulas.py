@@ -1,15 +1,16 @@
 """The bounds of Sutton et al. 2023 as plain functions: the logarithm of the bound on the event that is rare.
 
 The numbers of a formula are arguments, `constants` and `exponents` by name: a wrong formula is the same
-function with one of them changed (`statement.wrong_formulas`). A term of a sum has a coefficient, 1, under
+function with one of them changed (`statements.wrong_formulas`). A term of a sum has a coefficient, 1, under
 its own name. K >= 1 is the constant of Definition 3, the density over that of the uniform law. Theorems 9,
 11, 14 and 16 hold for any `law` of data and surface; without one they take uniform data under a roof.
 """
+from collections import namedtuple
+
 import numpy as np
 from scipy.special import xlogy
 
 from papers.sutton.theory.ball import log_tail
-from papers.sutton.theory.laws import columns, roof_law, splits_of_noise
 
 POWERS = {"2 of the square": 2.0, "n/2": 0.0}     # n/2: what is added to it
 CAP = {"factor ½": 0.5, "1 before the square": 1.0, "2 of n/2": 2.0}
@@ -123,6 +124,46 @@ def lemma_13(lipschitz, depth, offset=0.0, constants=CONE, exponents=CONE_POWERS
     square, root = exponents.values()
     base = one + slope * np.asarray(lipschitz, float)**square
     return np.log(factor * np.asarray(depth)) + root * np.log(base)
+
+
+# ---- Theorems 9, 11, 14 and 16: for any law of data and any L-Lipschitz surface --------------------------
+# A law gives those of |g| and of the height x.v, exactly or from samples, as logarithms of the probabilities
+# that the theorems want small:
+# exceeds(a) = log Pr(|g| > a), above(t) = log Pr(x.v >= t), below(t) = log Pr(x.v < t), functions of arrays
+# whose last two axes are one theorem's own; alpha: the places that are tried for the theorems' alpha.
+Law = namedtuple("Law", "exceeds above below alpha")
+
+
+def columns(*values):
+    """Numbers as float arrays with two more axes, for the tau or t and the alpha of a theorem."""
+    return [np.asarray(value, dtype=float)[..., None, None] for value in values]
+
+
+def log_share(condition, share=1.0):
+    """log of `share` where a condition holds, -inf elsewhere."""
+    with np.errstate(divide="ignore"):
+        return np.log(np.where(condition, share, 0.0))
+
+
+def roof_law(n, eta, lipschitz, points=129):
+    """Uniform data in the unit ball of R^n, n >= 2, centred eta >= 0 below the plane, under a roof g = -L|p|.
+
+    `points` values of alpha go up to L, beyond which |g| never is.
+    """
+    n, eta, slope = columns(n, eta, lipschitz)
+
+    def exceeds(alpha):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(slope == 0, -np.inf, np.log(2) + log_tail(n, alpha / slope))
+
+    return Law(exceeds, lambda t: log_tail(n, t + eta), lambda t: log_tail(n, -(t + eta)),
+               slope * np.linspace(0, 1, points))
+
+
+def splits_of_noise(lipschitz, delta, points):
+    """Values of tau for Theorem 14, (..., points, 1): [L delta, delta], or delta alone for L > 1."""
+    slope, delta = columns(lipschitz, delta)
+    return delta * (1 - np.linspace(0, 1, points)[:, None] * np.maximum(1 - slope, 0.0))
 
 
 def _least(law, share, log_wrong):
