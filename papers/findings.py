@@ -1,8 +1,12 @@
-"""What a check of printed numbers is made of: the finding, the list of checks, the arithmetic of print.
+"""The papers' printed numbers against each other, on the reference files alone.
 
-And the test of a check: how often random numbers in the place of the printed ones pass it.
+What a check is made of (the finding, the list of checks, the arithmetic of print), the test of a check (how
+often random numbers in the place of the printed ones pass it), all findings, and their texts. The checks of a
+paper stand in `papers/<key>/audit.py`.
 """
 import copy
+import importlib
+import importlib.util
 import math
 import re
 from collections import Counter
@@ -11,8 +15,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from report import prose, reference
 from report.comparison import decimals
 from report.reference import Paper
+from shared import runtime
 
 VERDICTS = ("contradicts", "holds with exceptions", "confirms", "note")
 
@@ -210,3 +216,59 @@ def passes(random, printed):
     if printed.verdict == "confirms" or random.held is None:
         return False
     return bool(np.divide(*random.held) >= np.divide(*printed.held))
+
+
+# ---- all findings ----------------------------------------------------------------------------------------
+def findings(papers=None, *, draws=0, seed=0):
+    """All findings, papers in the book's order; a paper without an `audit.py` has none.
+
+    `papers` is {key: Paper} for the papers to check (default: all as committed). With `draws`, every
+    statement that holds is also asked of so many random tables (`Finding.chance`); each check has draws of
+    its own, so that checking one paper alone gives the same numbers as checking all.
+    """
+    papers, results = reference.PAPERS if papers is None else papers, []
+    for key, paper in papers.items():
+        name = f"papers.{key}.audit"
+        if importlib.util.find_spec(f"papers.{key}") is None or importlib.util.find_spec(name) is None:
+            continue
+        for check, pool in importlib.import_module(name).checks.functions.items():
+            of_check = findings_of(check, Printed(paper))
+            if draws:
+                rng = np.random.default_rng(runtime.generator(seed, key, check.__name__).initial_seed())
+                of_check = chances(check, paper, of_check, pool=pool, draws=draws, generator=rng)
+            results += of_check
+    return results
+
+
+def place(finding):
+    """Where the finding is, in the paper's names: `Tables III, IV; Figure 3`."""
+    numbers = {}
+    for item in finding.place.split(", "):
+        kind, _, number = reference.paper(finding.paper)[item].label.partition(" ")
+        numbers.setdefault(kind, []).append(number)
+    return "; ".join(f"{kind}{'s' * (len(n) > 1)} {', '.join(n)}" for kind, n in numbers.items())
+
+
+def show(value, between="; ", digits=4):
+    """A value as text: dicts as `label value; ...`, numbers to so many significant digits."""
+    if isinstance(value, dict):
+        return between.join(f"{label.replace('_', ' ')} {show(v, ', ', digits)}"
+                            for label, v in value.items())
+    if isinstance(value, tuple):
+        return ", ".join(show(v, ", ", digits) for v in value)
+    return prose.number(value, digits=digits)
+
+
+HEADER = ("class", "place", "words of the paper", "numbers / our sum", "reading and use",
+          "random numbers pass")
+
+
+def row(f):
+    """The finding as the texts of a table's line, one for each of HEADER."""
+    held = f" ({f.held[0]} of {f.held[1]} rows)" if f.held else ""
+    quotes = "<br>".join(f"“{words}” ({where})" for words, where in f.quotes)
+    numbers = show(f.numbers, "; ", 6), show(f.ours)
+    sums = " / ".join(text or "–" for text in numbers) if any(numbers) else ""
+    reading = " ".join(text for text in (f.reading and f"Innocent reading: {f.reading}", f.use) if text)
+    return [f.verdict + held, f"{place(f)}: {f.title}", quotes, sums, reading,
+            "" if f.chance is None else f"{f.chance:.1%}"]

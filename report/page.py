@@ -359,7 +359,7 @@ class Page:
         image = f"```{{image}} {{pictures}}/{name}\n:alt: {alt}\n:class: minute\n```\n\n" if png else ""
         display.show(f":::{{admonition}} In one minute\n:class: minute\n{image}{sentences}\n\n"
                      f"{self._verdicts()}\n:::", kind="box", small=small, pictures={name: png} if png else {},
-                     numbers=re.findall(r"\d[\d.,]*", counted))
+                     sentences=sentences, numbers=re.findall(r"\d[\d.,]*", counted))
 
     def _verdicts(self):
         """The verdicts of all results, as badges; what is not measured, or in part, comes last."""

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from papers import audit
+from papers import findings as audit
 from papers.chen.audit import sorted_uniform_correlations
 from papers.findings import Checks, Printed, attainable, chances, columns, findings_of, rounds_to, stated
 from papers.shu.audit import expected_range, middle_is_mean

@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote, urlparse
 
 import pytest
+import yaml
 from conftest import NOTEBOOKS, SHOWN, environment, outputs
 
 from report import display, reference
@@ -460,4 +461,14 @@ def test_words_and_wide_tables_are_reached_by_keyboard(browser):
 
 
 def test_the_finder_of_the_readme_is_in_step():
-    finder.main(ROOT / "README.md", check=True)
+    text = finder.README.read_text()
+    assert finder.renewed(text) == text
+
+
+def test_the_home_page_cites_the_book_as_its_citation_file_does():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    author, = citation["authors"]
+    home = (ROOT / "book/index.md").read_text()
+    assert citation["message"] in home
+    for value in (author["name"], citation["title"], citation["version"], citation["repository-code"]):
+        assert f"{{{value}}}" in home, value

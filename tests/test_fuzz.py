@@ -4,7 +4,6 @@
 """
 import copy
 import random
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -12,12 +11,9 @@ import pytest
 import torch
 
 from report import record, reference, store, zoo
-from shared import ROOT, runtime
+from shared import runtime
 from shared.data import archives
 from shared.training import checkpoint
-
-sys.path.insert(0, str(ROOT / "book/_ext"))
-import executed  # noqa: E402
 
 
 def plain(value):
@@ -99,7 +95,6 @@ def turned(content, at, bit):
 def test_no_changed_bit_shows_a_wrong_number(home, monkeypatch, pytestconfig, kind):
     monkeypatch.setenv("BOUNDARY_RUNS", str(home))
     monkeypatch.delenv("PROFILE", raising=False)
-    monkeypatch.setattr(executed, "LOG", None)
     paths, read = kind(home)
     sound = copy.deepcopy(plain(read()))
     choose, noticed = random.Random(f"{kind.__name__} 9"), 0

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import torch
 
-from papers.he import boundary, claims, detection, experiments, figures
+from papers.he import boundary, claims, experiments, figures
 from papers.he import models as recipes
 from report import display
 from report.cell import Cell, values
@@ -128,7 +128,7 @@ def test_a_claim_on_every_network_is_judged_on_the_papers_own():
         {"success_pct": figures.success},
     )
     cells = figures.by_network(values(pd.DataFrame(made)))
-    assert claims.over_networks(cells, lambda c: (c.margin.success_pct > 40, "seen"), of_all=True) == (
+    assert claims.over_networks(lambda c: (c.margin.success_pct > 40, "seen"), of_all=True)(cells) == (
         None,
         "MNIST, normal: seen; MNIST, adv.: seen; CIFAR-10, normal: no value; "
         "CIFAR-10, adv.: no value (nothing on MNIST, normal contradicts it; the other networks "
@@ -189,12 +189,12 @@ def classifier_of(**more):
 
 def test_the_worst_case_is_the_largest_error():
     trained = next(classifier_of().itertuples())
-    assert detection.worst(trained)["percent"] == pytest.approx(100 / 3)
-    assert detection.in_row(trained) == {"network": "MNIST, normal", "attack": "OptMargin", "flagged": 50.0,
+    assert boundary.worst(trained)["percent"] == pytest.approx(100 / 3)
+    assert boundary.in_row(trained) == {"network": "MNIST, normal", "attack": "OptMargin", "flagged": 50.0,
                                          "brittle": 66.67, "margin": 0.0}
-    assert detection.errors(None) == {} and detection.worst(None)["low"] is None
+    assert boundary.errors(None) == {} and boundary.worst(None)["low"] is None
     fgsm = next(classifier_of(attack="fgsm", missed={"fgsm": 0}, adversarial={"fgsm": 2}).itertuples())
-    assert detection.worst(fgsm)["percent"] is None and detection.in_row(fgsm)["margin"] is None
+    assert boundary.worst(fgsm)["percent"] is None and boundary.in_row(fgsm)["margin"] is None
 
 
 def around(kind, block, steps, counts=(True, True)):
@@ -208,15 +208,15 @@ def test_features_are_of_images_that_count_in_blocks_of_all_kinds():
     blocks = [around(kind, block, near if kind != "benign" else far,
                      (True, True) if kind != "benign" else (False, True))
               for block in (3, 5) for kind in ("benign", "margin", "brittle")]
-    rows = detection.features(runs(*blocks, around("benign", 4, far, (True, False))))
+    rows = boundary.features(runs(*blocks, around("benign", 4, far, (True, False))))
     assert rows[rows.kind == "benign"].place.tolist() == [1, 3] and len(rows) == 10
     benign, margin = (rows[rows.kind == kind].iloc[0] for kind in ("benign", "margin"))
     assert (benign["least"], benign["median"]) == pytest.approx((0.18, 0.18))
     assert (margin["least"], margin["median"], margin["purity"]) == pytest.approx((0.02, 0.04, 0.5))
-    rule, = [row for row in detection.one_number(runs(*blocks), classifier_of())
+    rule, = [row for row in boundary.one_number(runs(*blocks), classifier_of())
              if row["number"].startswith("nearest")]
     assert (rule["known"], rule["flagged"], rule["brittle"], rule["margin"]) == (100, 0, 0, 0)
-    assert detection.draw_features(runs(*blocks[:2])) is None
+    assert boundary.draw_features(runs(*blocks[:2])) is None
 
 
 # ---- boundary distances ------------------------------------------------------------------------------------

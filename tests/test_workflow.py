@@ -613,29 +613,6 @@ def test_make_refuses_in_one_line(tmp_path, words, said):
 
 
 # ---- the pages -------------------------------------------------------------------------------------------
-def test_a_killed_render_starts_over_and_a_finished_one_goes_on(tmp_path):
-    sys.path.insert(0, str(ROOT / "book/_ext"))
-    import unfinished
-
-    pages, parsed = tmp_path / "html", tmp_path / "doctrees"
-    for folder in (pages, parsed):
-        folder.mkdir()
-
-    class App:
-        outdir = pages
-
-    unfinished.begin(pages, parsed)
-    (pages / "index.html").write_text("cut in the mid")
-    (parsed / "environment.pickle").write_text("old")
-    unfinished.end(App, RuntimeError("failed"))  # failed or killed: the marker stands
-    unfinished.begin(pages, parsed)
-    assert [p.name for p in pages.iterdir()] == [unfinished.NAME] and not list(parsed.iterdir())
-    (pages / "index.html").write_text("whole")
-    unfinished.end(App, None)
-    unfinished.begin(pages, parsed)
-    assert (pages / "index.html").read_text() == "whole"
-
-
 def test_every_notebook_declares_its_parameters_each_with_help():
     for name in NOTEBOOKS:
         known = parameters.declared(parameters.text_half(name))
@@ -656,13 +633,14 @@ def test_the_book_is_rendered_where_something_changed(tmp_path, monkeypatch):
     tool.parent.mkdir()
     tool.write_text(
         f"#!/bin/sh\necho >> {calls}\n[ ! -e {tmp_path}/broken ] || exit 2\n"
-        f"mkdir -p {pages}\ntouch {pages}/index.html\n"
+        f"mkdir -p {pages}\ntouch {pages}/index.html {pages}/.whole\n"
     )
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
     monkeypatch.setattr(render, "ROOT", tmp_path)
     monkeypatch.setattr(render, "PAGES", pages)
     monkeypatch.setattr(render, "STAMP", pages / ".stamp")
+    monkeypatch.setattr(render, "WHOLE", pages / ".whole")
     monkeypatch.setenv("BOUNDARY_RESULTS", str(tmp_path / "elsewhere"))
     name = f"notebooks/{NOTEBOOKS[0]}.ipynb"
     made_of = [
@@ -689,6 +667,14 @@ def test_the_book_is_rendered_where_something_changed(tmp_path, monkeypatch):
     assert [built(), built(), built("quick"), built()] == [1, 0, 1, 1]
     (pages / "index.html").unlink()
     assert built() == 1
+    left = tmp_path / "_build/.doctrees/environment.pickle"
+    left.parent.mkdir()
+    left.touch()
+    (tmp_path / "_toc.yml").write_text("4")
+    assert built() == 1 and left.exists()
+    (pages / ".whole").unlink()     # a rendering that was killed: the next starts over
+    (tmp_path / "_toc.yml").write_text("5")
+    assert built() == 1 and not left.exists()
     (tmp_path / "broken").touch()
     (tmp_path / "_toc.yml").unlink()
     with pytest.raises(SystemExit, match="2"):

@@ -1,21 +1,19 @@
 """Keep the README's finder (paper, printed item, page) in step with what the notebooks declare.
 
-python -m workflow.finder           write the table
-python -m workflow.finder --check   exit 1 if it is out of step
+python -m workflow.finder
 """
 import re
-import sys
-from pathlib import Path
 
 from report import reference
-from shared import runtime
+from shared import ROOT, runtime
 from workflow import catalogue
 
+README = ROOT / "README.md"
 BLOCK = re.compile(r"(?<=<!-- finder -->\n).*?(?=<!-- /finder -->)", re.DOTALL)
 
 
-def table():
-    """The finder as Markdown: a line for each notebook, in the book's order of papers."""
+def renewed(text):
+    """The text of the README with its finder: a line for each notebook, in the book's order of papers."""
     lines = ["| paper | tables, figures, ... | page |", "| --- | --- | --- |"]
     for key, short in reference.SHORT.items():
         for name in catalogue.notebooks():
@@ -23,19 +21,13 @@ def table():
                 labels = [reference.paper(key)[i].label for i in catalogue.items(name)]
                 page = f"[{catalogue.title(name)}](notebooks/{name}.ipynb)"
                 lines.append(f"| {short} | {', '.join(labels)} | {page} |")
-    return "\n".join(lines) + "\n"
+    return BLOCK.sub(lambda _: "\n".join([*lines, ""]), text)
 
 
-def main(readme="README.md", check=False):
-    old = Path(readme).read_text()
-    new = BLOCK.sub(lambda _: table(), old)
-    if check and new != old:
-        raise SystemExit(f"{readme}: the finder is out of step with the notebooks; "
-                         "run `python -m workflow.finder`")
-    if new != old:
-        Path(readme).write_text(new)
+def main():
+    README.write_text(renewed(README.read_text()))
 
 
 if __name__ == "__main__":
     runtime.prepare(computes=False)
-    main(check="--check" in sys.argv)
+    main()

@@ -1,13 +1,12 @@
 """Render the book unless nothing that it is made of has changed: python -m workflow.render PROFILE
 
-Sphinx takes some four seconds to find that nothing has changed; sizes and times of the files tell it at once.
+Sphinx takes some seconds to find that nothing has changed; sizes and times of the files tell it at once.
 """
 
 import hashlib
-import os
+import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 from shared import ROOT, runtime
 from workflow import catalogue
@@ -16,17 +15,14 @@ SOURCES = ("_config.yml", "_toc.yml", "CITATION.cff", "requirements.lock",
            "book", "notebooks", "papers", "report", "shared", "workflow", "results")
 PAGES = ROOT / "_build" / "html"
 STAMP = PAGES / ".stamp"  # goes with the pages
+WHOLE = PAGES / ".whole"  # book/_ext/whole.py writes it at the end of a rendering
 
 
 def files(place):
     """Every file at or under `place`, in order, but what Python and a dying process leave."""
-    if place.is_file():
-        return [place]
-    paths = []
-    for folder, inner, names in os.walk(place):
-        inner[:] = sorted(n for n in inner if n != "__pycache__" and not n.startswith("."))
-        paths += [Path(folder, n) for n in sorted(names) if not n.startswith(".")]
-    return paths
+    paths = sorted(path for path in (place, *place.rglob("*")) if path.is_file())
+    return [path for path in paths
+            if not any(part.startswith((".", "__pycache__")) for part in path.relative_to(place).parts)]
 
 
 def fingerprint(profile):
@@ -44,9 +40,14 @@ def fingerprint(profile):
 
 
 def main(profile):
-    """Render where the pages' stamp is not the present fingerprint; exits with jupyter-book's status."""
+    """Render where the pages' stamp is not the present fingerprint; exits with jupyter-book's status.
+
+    Sphinx trusts what it finds, also a page that was cut in the middle: what a killed rendering left goes.
+    """
     now = fingerprint(profile)
     if not (PAGES / "index.html").is_file() or not STAMP.is_file() or STAMP.read_text() != now:
+        if not WHOLE.is_file():
+            shutil.rmtree(PAGES.parent, ignore_errors=True)
         STAMP.unlink(missing_ok=True)  # a rendering that fails leaves none
         build = ["jupyter-book", "build", "-W", "--keep-going", "-n", "-q", "."]
         if status := subprocess.run(build, cwd=ROOT).returncode:

@@ -15,6 +15,12 @@ from shared import runtime
 from workflow import catalogue
 
 
+def specs(notebook):
+    """What `report.page` left in the outputs of a run notebook, in order; nothing of None."""
+    return [output["data"][MIME] for cell in (notebook or {"cells": []})["cells"]
+            for output in cell.get("outputs", []) if MIME in output.get("data", {})]
+
+
 def of(*paths):
     """A DataFrame of all results in run notebooks, with the run's file, profile, seed and parameters.
 
@@ -22,9 +28,7 @@ def of(*paths):
     """
     rows = []
     for path in map(Path, paths):
-        notebook = catalogue.opened(path)
-        outputs = [output["data"][MIME] for cell in (notebook or {"cells": []})["cells"]
-                for output in cell.get("outputs", []) if MIME in output.get("data", {})]
+        outputs = specs(catalogue.opened(path))
         facts = next((spec["facts"] for spec in outputs if spec.get("kind") == "stamp"), None)
         if facts is None:
             raise runtime.UserError(f"{path}: no notebook that ran to its end; run it first: python -m "

@@ -1,40 +1,55 @@
-"""What pages found, in their own words and pictures: for the cover, the openings, the gallery."""
-import os
+"""What was found, in words and pictures: for the home page, the openings of the papers, the gallery."""
 import re
 
-import yaml
+import matplotlib.pyplot as plt
 from counts import everything
-from executed import ROOT, pictures
-from places import label, link, pages, place, run, shown
+from places import drawn, label, link, pages, place, placed, run, shown
 
+from papers.home import FINDINGS
+from report import display, reference
+from shared.runtime import UserError
 from workflow import catalogue
 
-
-# ---- sentences -------------------------------------------------------------------------------------------
-def box(name):
-    """What a page found, in its own words: (sentences, picture, alt, at full scale), or None."""
-    for spec in shown(name, "box"):
-        text = re.sub(r"(?s)```.*?```", "", spec["myst"])
-        text = "\n".join(line for line in text.splitlines() if not line.startswith(":"))
-        said = [p for p in re.split(r"\n\s*\n", text.strip()) if "{bdg-" not in p]
-        alt = re.search(r"^:alt: (.+)$", spec["myst"], re.MULTILINE)
-        path = None
-        if spec["pictures"] and alt:
-            folder = os.path.relpath(pictures(spec, f"notebooks/{name}"), ROOT / "book")
-            path = f"{folder}/{next(iter(spec['pictures']))}"
-        return "\n\n".join(said), path, alt and alt[1], not spec["small"]
-    return None
+PICTURE = re.compile(r"\{(?:figure|image)\} (\S+)\n(?::name: .+\n)?:alt: (.+)")
 
 
-def moving(paper):
-    """The first figure with a slider on the pages of a paper, as HTML, or None."""
-    for name in catalogue.notebooks():
-        for cell in (run(name) or {"cells": []})["cells"] if name.split("/")[0] == paper else []:
-            for output in cell.get("outputs", []):
-                html = "".join(output.get("data", {}).get("text/html", ""))
-                if 'type="range"' in html:
-                    return html
-    return None
+# ---- the home page ---------------------------------------------------------------------------------------
+def picture_of(bars, axis):
+    """A small figure: a bar for each value, its number behind it."""
+    display.style()
+    figure, ax = plt.subplots(figsize=(3.6, 0.75 + 0.33 * len(bars)))
+    low = -1.15 if min(bar.value for bar in bars.values()) < 0 else 0
+    high = 1 if low or max(bar.value for bar in bars.values()) <= 1 else 100
+    for y, bar in enumerate(bars.values()):
+        ax.barh(y, bar.value, color=display.PALETTE[y], height=0.6)
+        ax.plot([bar.low, bar.high], [y, y], color="k", lw=1.5)
+    ax.set(yticks=range(len(bars)), yticklabels=bars, xlim=(low, high))
+    ax.set_xlabel(axis, x=1, ha="right")     # room for its words is on the left
+    ax.invert_yaxis()
+    ax.axvline(0, color=display.GUIDE, lw=0.8)
+    return figure
+
+
+def finding(argument, text):
+    """A finding: its sentences and its picture, for the argument `NAME what the picture shows`."""
+    name, axis = argument.split(" ", 1)
+    try:
+        bars, numbers = FINDINGS[name]()
+    except UserError as error:
+        return f"Not measured yet ({error})."
+    path = drawn(picture_of(bars, axis), f"finding-{name}.png")
+    values = ", ".join(f"{words} {bar.value:.3g}" for words, bar in bars.items())
+    image = f"```{{image}} {path}\n:alt: {axis}: {values}\n:class: finding\n```"
+    return text.format(**numbers, picture=image).replace(" -0", " −0")
+
+
+# ---- the opening of a paper ------------------------------------------------------------------------------
+def moving(notebooks):
+    """The first figure with a slider on some pages, as HTML, or None."""
+    cells = (cell for name in notebooks for cell in (run(name) or {"cells": []})["cells"])
+    html = ("".join(output.get("data", {}).get("text/html", ""))
+            for cell in cells for output in cell.get("outputs", []))
+    return next((text for text in html if 'type="range"' in text), None)
 
 
 def found(paper, text=""):
@@ -42,75 +57,56 @@ def found(paper, text=""):
 
     The picture is that of the paper's first page that says what it found.
     """
-    boxes = {n: box(n) for n in catalogue.notebooks() if n.split("/")[0] == paper}
-    if not boxes:
-        return "No page of this book measures this paper yet. What it asks, measures and claims is told " \
-               "below; {ref}`the audit <audit>` checks its printed numbers."
-    whole = {n: m for n, m in boxes.items() if m and m[-1]}
-    said = [f"**{link(name, n)}{'' if name.endswith('?') else '.'}** {words}"
-            for n, (words, *_) in whole.items() for name in [catalogue.title(n)]]
-    if waiting := [link(catalogue.title(n), n) for n in boxes if n not in whole]:
+    notebooks = [name for name in catalogue.notebooks() if name.split("/")[0] == paper]
+    said, pictures, waiting = [], [], []
+    for name in notebooks:
+        title = catalogue.title(name)
+        boxes = [box for box in shown(name, "box") if not box["small"]]
+        if not boxes:
+            waiting.append(link(title, name))
+        for box in boxes:
+            said.append(f"**{link(title, name)}{'' if title.endswith('?') else '.'}** {box['sentences']}")
+            pictures += PICTURE.findall(placed(box, f"notebooks/{name}", f"book/{paper}"))
+    if waiting:
         said.append(f"Nothing is recorded at full scale yet of: {' · '.join(waiting)}.")
-    if html := moving(paper):
+    if html := moving(notebooks):
         return "\n\n".join([text.strip(), f"```{{raw}} html\n{html}\n```", *said])
-    shots = [f"```{{image}} {path}\n:alt: {alt}\n:class: finding\n```"
-             for _, path, alt, _ in whole.values() if path]
-    return "\n\n".join([*shots[:1], *said])
-
-
-def cite(_):
-    """How to cite the book, from CITATION.cff."""
-    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    year = yaml.safe_load((ROOT / "_config.yml").read_text())["copyright"]
-    who = " and ".join(f"{{{a['name']}}}" if "name" in a else f"{a['family-names']}, {a['given-names']}"
-                       for a in citation["authors"])
-    fields = {"author": who, "title": f"{{{citation['title']}}}", "year": year,
-              "version": citation["version"],
-              "url": citation["repository-code"], "note": f"{citation['license']} licence"}
-    entry = ",\n".join(f"  {k:<7} = {{{v}}}" for k, v in fields.items())
-    return f"::::{{admonition}} Cite this\n:class: cite\n{citation['message']}\n\n" \
-           f"```bibtex\n@software{{boundarybook,\n{entry}\n}}\n```\n::::"
+    first = [f"```{{image}} {path}\n:alt: {alt}\n:class: finding\n```" for path, alt in pictures[:1]]
+    return "\n\n".join([*first, *said])
 
 
 # ---- pictures --------------------------------------------------------------------------------------------
-def _pictured(paper, item):
+def pictured(paper, item):
     """(path from the pages of `book`, alt, recorded) of an item's picture, or None where it was not run."""
     page = pages().get((paper, item))
     for spec in shown(page, "item") if page else []:
-        if spec["record"]["item"] == item and spec["pictures"]:
-            folder = os.path.relpath(pictures(spec, f"notebooks/{page}"), ROOT / "book")
-            alt = re.search(r"^:alt: (.+)$", spec["myst"], re.MULTILINE)[1]
-            first = next(iter(spec["pictures"]))  # the recorded one, where there is one
-            return f"{folder}/{first}", alt, spec["recorded"]
+        if spec["record"]["item"] == item and (image := PICTURE.search(
+                placed(spec, f"notebooks/{page}", "book/gallery"))):
+            return *image.groups(), spec["recorded"]
     return None
 
 
 def picture(argument, caption):
     """The picture of an item such as `ren figure-1`, drawn on its page; nothing where it has not been run."""
-    if shown := _pictured(*argument.split()):
-        path, alt, recorded = shown
-        scale = "" if recorded else " (Here at the small scale of this build.)"
-        return f"```{{figure}} {path}\n:alt: {alt}\n\n{caption.strip()}{scale}\n```"
-    return ""
+    if not (image := pictured(*argument.split())):
+        return ""
+    path, alt, recorded = image
+    scale = "" if recorded else " (Here at the small scale of this build.)"
+    return f"```{{figure}} {path}\n:alt: {alt}\n\n{caption.strip()}{scale}\n```"
 
 
 def gallery(_):
     """The recorded figures of the five papers as cards, then the names of the others."""
-    from report import reference
-    from report.display import badge, symbols
     parts, missing = [], []
     for key, name in reference.SHORT.items():
         cards, others = [], []
-        for item, _, page, word in everything():
+        for item, *_, word in everything():
             if item.paper == key and item.kind == "figure":
-                pictured = _pictured(key, item.id)
-                if pictured and pictured[2]:
-                    at = label(item)
-                    where = f":link: {at}\n:link-type: ref" if at else \
-                        f":link: /notebooks/{page}\n:link-type: doc"
-                    words = f"{badge(word, item)} {symbols(item.caption)}"
-                    cards.append(f":::{{grid-item-card}} {item.label}\n:img-top: {pictured[0]}\n"
-                                 f":img-alt: {pictured[1]}\n{where}\n{words}\n:::")
+                path, alt, recorded = pictured(key, item.id) or (None, None, False)
+                if recorded:
+                    cards.append(f":::{{grid-item-card}} {item.label}\n:img-top: {path}\n:img-alt: {alt}\n"
+                                 f":link: {label(key, item.id)}\n:link-type: ref\n"
+                                 f"{display.badge(word, item)} {display.symbols(item.caption)}\n:::")
                 else:
                     others.append(place(item, item.number))
         if cards:
@@ -122,5 +118,3 @@ def gallery(_):
     if missing:
         parts.append("## Not recorded yet\n\n" + "\n".join(missing))
     return "\n\n".join(parts)
-
-

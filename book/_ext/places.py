@@ -1,12 +1,71 @@
-"""Where things are: the page of an item, the heading to link to, what its run left, its file to download."""
-import re
+"""What every part needs: the runs that the book shows, their pictures as files, pages, links to items."""
+import base64
+import os
+import sys
 from functools import cache
+from pathlib import Path
 
-from executed import runs, specs, with_badges
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+from report import display, reference  # noqa: E402
+from workflow import catalogue  # noqa: E402
+from workflow.table import specs  # noqa: E402
 
-from workflow import catalogue
 
-HEAD = re.compile(r"^\((\w+)-(\S+)-head\)=$", re.MULTILINE)  # what executed.py puts over an item's heading
+# ---- runs ------------------------------------------------------------------------------------------------
+def runs():
+    """The folder of run notebooks of the profile that the book is built from."""
+    return Path(os.environ.get("BOUNDARY_RUNS", ROOT / "_runs")) / os.environ.get("PROFILE", "quick")
+
+
+@cache
+def run(name):
+    """The run of a notebook, which does not change while a book is built; None where there is none."""
+    return catalogue.opened(runs() / "notebooks" / f"{name}.ipynb")
+
+
+def shown(name, kind):
+    """What the run of a notebook left of one kind; empty where it has not been run."""
+    return [spec for spec in specs(run(name)) if spec.get("kind") == kind]
+
+
+def stamps():
+    """`{notebook: facts}` of the runs that this book shows."""
+    return {name: stamp[-1]["facts"] for name in catalogue.notebooks() if (stamp := shown(name, "stamp"))}
+
+
+# ---- pictures --------------------------------------------------------------------------------------------
+def written(path, png):
+    """Write a picture, unless the file has it already: Sphinx renews the pages whose files are newer."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.is_file() or path.read_bytes() != png:
+        path.write_bytes(png)
+
+
+def drawn(figure, name):
+    """A figure as a picture for the pages of `book`; returns its path from there."""
+    path = runs() / "pictures/book" / name
+    written(path, display.png_of(figure))
+    return os.path.relpath(path, ROOT / "book")
+
+
+def placed(spec, name, page):
+    """MyST text of an output of the notebook `name`, its pictures written where `page` finds them."""
+    folder = runs() / "pictures" / name
+    for file, data in spec["pictures"].items():
+        written(folder / file, base64.b64decode(data))
+    return spec["myst"].replace("{pictures}", os.path.relpath(folder, (ROOT / page).parent))
+
+
+# ---- pages and items -------------------------------------------------------------------------------------
+def link(text, name):
+    return f"[{text}](/notebooks/{name}.ipynb)"
+
+
+def titled(name):
+    """A page by its paper and its title: two papers have a Section 3."""
+    paper = reference.SHORT.get(name.split("/")[0])
+    return f"{paper}, {catalogue.title(name)}" if paper else catalogue.title(name)
 
 
 @cache
@@ -15,68 +74,12 @@ def pages():
     return catalogue.pages()
 
 
-# ---- pages -----------------------------------------------------------------------------------------------
-def link(text, name):
-    return f"[{text}](/notebooks/{name}.ipynb)"
-
-
-def paged(name):
-    """A page by its paper and its title, as a link: two papers have a Section 3."""
-    from report import reference
-    paper = reference.SHORT.get(name.split("/")[0])
-    return f"{paper}, " * bool(paper) + link(catalogue.title(name), name)
-
-
-@cache
-def _opened(path, changed):
-    return catalogue.opened(path)
-
-
-def run(name):
-    """The run of a notebook that this book shows, or None where it has not been run."""
-    path = runs() / "notebooks" / f"{name}.ipynb"
-    return _opened(path, path.stat().st_mtime_ns) if path.is_file() else None
-
-
-def shown(name, kind):
-    """What the run of a notebook that this book shows left of one kind; empty where it has not been run."""
-    notebook = run(name)
-    everything = specs(notebook) if notebook else []
-    return [spec for spec in everything if spec.get("kind") == kind]
-
-
-def stamps():
-    """`{notebook: facts}` of the runs that this book shows."""
-    return {name: stamp[-1]["facts"] for name in catalogue.notebooks() if (stamp := shown(name, "stamp"))}
-
-
-# ---- items -----------------------------------------------------------------------------------------------
-def status(record):
-    """Verdict of an item as a word."""
-    from report.verdict import NOT_MEASURED
-    return record["verdict"] if record else NOT_MEASURED
-
-
-def labels(name):
-    """`{item: label}`: what `{ref}` finds of the items on a page, a heading or a numbered figure."""
-    items = shown(name, "item")
-    label_of = {spec["record"]["item"]: f"{name.split('/')[0]}-{spec['record']['item']}" for spec in items
-             if f":name: {name.split('/')[0]}-{spec['record']['item']}\n" in spec["myst"]}
-    for cell in (run(name) or {"cells": []})["cells"]:
-        if cell["cell_type"] == "markdown":
-            for key, item in HEAD.findall(with_badges("".join(cell["source"]), items)):
-                label_of[item] = f"{key}-{item}-head"
-    return label_of
-
-
-def label(item):
-    """What `{ref}` finds of an item in the runs that this book shows, or None."""
-    page = pages().get((item.paper, item.id))
-    return labels(page).get(item.id) if page else None
+def label(paper, item):
+    """What `{ref}` finds of an item that has a page: its heading."""
+    return f"{paper}-{item}-head"
 
 
 def place(item, text=None):
     """An item's label, as a link to its place on its page where there is one."""
-    text, name = text or item.label, label(item)
-    page = pages().get((item.paper, item.id))
-    return f"{{ref}}`{text} <{name}>`" if name else link(text, page) if page else text
+    text = text or item.label
+    return f"{{ref}}`{text} <{label(item.paper, item.id)}>`" if (item.paper, item.id) in pages() else text

@@ -1,72 +1,66 @@
-"""The scoreboard: how every item of the papers stands, made from the records."""
-from collections import Counter
-from html import escape
-
-from beside import downloads, report
-from counts import everything, words
+"""How the items of the papers stand, made from the records: of all papers as the scoreboard, and of one."""
+from beside import downloads, issue
+from counts import everything
 from places import place
+
+from report import reference
+from report.display import MARK, badge, folded, markdown_table, sentence, symbols
+from report.results import scale_words
 
 HEADER = ["item", "paper", "kind", "verdict", "scale", "in short", "data", "sort"]
 OTHERS = "Equations, definitions, procedures"  # what the book does not count as results
-SORTED = {"": "of the papers", "paper": "by paper", "kind": "by kind", "sort": "by sort",
-          "verdict": "by verdict", "scale": "by scale"}  # what scoreboard.js sorts by
 
 
-# ---- the scoreboard --------------------------------------------------------------------------------------
+def row(item, kept, word):
+    """What every list says of an item: its label, its verdict, the scale of its record, the reason."""
+    return [place(item), badge(word, item), scale_words(kept) if kept else "",
+            kept["reason"] if kept else symbols(item.caption)]
+
+
+def table(header, rows):
+    """A table without the columns that are empty in every row."""
+    kept = [n for n in range(len(header)) if any(row[n] for row in rows)]
+    return markdown_table([header[n] for n in kept], [[row[n] for n in kept] for row in rows])
+
+
+# ---- all papers ------------------------------------------------------------------------------------------
 def scoreboard(_):
     """All items as tables that scoreboard.js sorts and filters; without it they are there to be read."""
-    from report import reference
-    from report.display import folded
-    all_items = everything()
-    main = [e for e in all_items if e[0].kind in reference.RESULT_KINDS]
-    groups = {"": main,
-              OTHERS: [e for e in all_items if e not in main]}
-    parts = [f"```{{raw}} html\n{controls(all_items)}\n```"]
-    for title, entries in groups.items():
-        if entries:
-            shown = f":::{{div}} scoreboard\n{table(entries)}\n:::"
-            shown = folded(f"{title}: {len(entries)}", shown) if title else shown
+    groups = {"": [], OTHERS: []}
+    for item, kept, _, word in everything():
+        title, verdict, scale, why = row(item, kept, word)
+        links = [" · ".join(downloads(item, kept, "book/reproduction")), issue(item)]
+        cells = [title, reference.SHORT[item.paper], item.kind, verdict,
+                 scale.partition(" (")[0],  # its parts stand on its page
+                 sentence(why), "<br>".join(filter(None, links)), item.sort]
+        groups["" if item.kind in reference.RESULT_KINDS else OTHERS].append(cells)
+    parts = []
+    for title, rows in groups.items():
+        if rows:
+            shown = f":::{{div}} scoreboard\n{markdown_table(HEADER, rows)}\n:::"
+            shown = folded(f"{title}: {len(rows)}", shown) if title else shown
             parts.append(f":::::{{div}} full-width\n{shown}\n:::::")
     return "\n\n".join(parts)
 
 
-def table(items):
-    from report.display import markdown_table
-    return markdown_table(HEADER, [row(*entry) for entry in items])
+# ---- one paper -------------------------------------------------------------------------------------------
+def items(paper):
+    """The items of a paper, those that the book does not count as results folded."""
+    groups = {True: [], False: []}
+    for item, kept, _, word in everything():
+        if item.paper == paper:
+            groups[item.kind in reference.RESULT_KINDS].append(row(item, kept, word))
+    header = ["item", "verdict", "recorded scale", "in short"]
+    results, others = (f":::{{div}} item-list\n{table(header, rows)}\n:::" for rows in groups.values())
+    rest = folded(f"{OTHERS}: {len(groups[False])}", others)
+    return f":::::{{div}} full-width\n{results}\n\n{rest}\n:::::"
 
 
-def row(item, kept, page, word):
-    from report import reference
-    from report.display import badge, sentence, symbols
-    from report.results import scale_words
-    why = kept["reason"] if kept else symbols(item.caption)
-    return [place(item), reference.SHORT[item.paper], item.kind, badge(word, item),
-            scale_words(kept).partition(" (")[0] if kept else "",  # its parts stand on its page
-            sentence(why),
-            "<br>".join(filter(None, (" · ".join(downloads(item, kept, "book/reproduction")),
-                                      report(item)))),
-            item.sort]
-
-
-def controls(items):
-    """The form above the scoreboard, hidden until scoreboard.js has given it work."""
-    from report import reference
-
-    def choice(name, options):
-        """A labelled list `{value: how it reads}`."""
-        choices = "".join(f'<option value="{escape(k)}">{escape(v)}</option>' for k, v in options.items())
-        return f'<label>{name} <select name="{name}">{choices}</select></label>'
-
-    def counted(counts):
-        return {"": "all"} | {k: f"{k} ({n})" for k, n in counts.items()}
-
-    papers = Counter(reference.SHORT[i.paper] for i, *_ in items)
-    kinds = Counter(i.kind for i, *_ in items)
-    sorts = Counter(i.sort for i, *_ in items)
-    fields = [choice("paper", counted(papers)),
-              choice("kind", counted({k: kinds[k] for k in reference.KINDS if kinds[k]})),
-              choice("sort", counted({k: sorts[k] for k in reference.SORTS})),
-              choice("verdict", counted(words(items))),
-              choice("order", SORTED)]
-    return (f'<form class="scoreboard-filter" aria-label="Which items are shown" hidden>{"".join(fields)}'
-            '<button type="reset">Show all</button><output aria-live="polite"></output></form>')
+def claims(paper):
+    """Every claim of a paper's items, with its recorded judgement."""
+    rows = []
+    for item, kept, *_ in everything():
+        for n, claim in enumerate(item.claims if item.paper == paper else ()):
+            judged = kept["claims"][n] if kept else {"holds": "", "evidence": ""}
+            rows.append([item.label, symbols(claim), MARK.get(judged["holds"], ""), judged["evidence"]])
+    return table(["item", "claim", "holds", "evidence"], rows)

@@ -1,24 +1,22 @@
 """What `make bench KEEP=results/benchmarks.json` measured, as tables and a picture of the page on speed."""
 import json
-import os
 import re
 
-from executed import ROOT, runs
+import matplotlib.pyplot as plt
+from places import ROOT, drawn
 
-KEPT = ROOT / "results" / "benchmarks.json"
+from report import display
+
 PASSES, SUCCESS, DISTANCE = "passes an image", "success", "mean L2"
 
 
 def kept():
-    return json.loads(KEPT.read_text())
-
-
-def plain(text):
-    """What a terminal shows, as a page writes it: names, powers of ten, signs of multiplication."""
-    from report.display import number
+    """The kept results, their texts as a page writes them: names, powers of ten, signs of multiplication."""
+    text = (ROOT / "results" / "benchmarks.json").read_text()
     text = re.sub(r"\bren-([a-c])\b", lambda m: f"network {m[1].upper()}", text)
-    text = re.sub(r"\b\d\.\d+e[-+]\d+\b", lambda m: number(float(m[0])), text)
-    return re.sub(r"(?<=\d) ?x (?=\d)|(?<=\d)x(?=\d)", " × ", text).replace("x faster", "times faster")
+    text = re.sub(r"\b\d\.\d+e[-+]\d+\b", lambda m: display.number(float(m[0])), text)
+    text = re.sub(r"(?<=\d) ?x (?=\d)|(?<=\d)x(?=\d)", " × ", text).replace("x faster", "times faster")
+    return json.loads(text)
 
 
 def rows(table):
@@ -28,13 +26,8 @@ def rows(table):
 
 def speed(part):
     """The tables of a part, such as `attacks`, with their notes."""
-    from report.display import myst_table
-    parts = []
-    for table in kept()["parts"][part]:
-        body = [list(map(plain, row)) for row in table["rows"]]
-        parts += [myst_table(list(map(plain, table["header"])), body, plain(table["title"])),
-                 *map(plain, table["notes"])]
-    return "\n\n".join(parts)
+    return "\n\n".join(text for table in kept()["parts"][part] for text in (
+        display.myst_table(table["header"], table["rows"], table["title"]), *table["notes"]))
 
 
 def measured(_):
@@ -43,12 +36,12 @@ def measured(_):
     versions = ", ".join(f"{k} {v}" for k, v in {**facts["versions"], **facts["peers"]}.items())
     return f"{facts['device']}, {facts['cores']}; {facts['when']}, revision {facts['revision']}; " \
            f"{facts['seconds'] / 60:.0f} minutes in all, at most {facts['peak_gib']} GiB of memory, " \
-           f"the other libraries included. {plain(facts['images'])} Versions: {versions}."
+           f"the other libraries included. {facts['images']} Versions: {versions}."
 
 
 def beside_foolbox(_):
     """How many times our time Foolbox takes at equal settings, on each net."""
-    ratios = [(plain(table["title"]).split(" on ")[1].split(",")[0], row["times ours"])
+    ratios = [(table["title"].split(" on ")[1].split(",")[0], row["times ours"])
             for table in kept()["parts"]["attacks"] for row in rows(table)
             if "times ours" in row and row[""].startswith("Foolbox")]
     return "At equal searches and iterations Foolbox takes " + \
@@ -58,9 +51,6 @@ def beside_foolbox(_):
 
 def passes(_):
     """Passes against mean distance, ours beside Foolbox's."""
-    import matplotlib.pyplot as plt
-
-    from report import display
     display.style()
     table = next(t for t in kept()["parts"]["attacks"] if PASSES in t["header"] and len(t["header"]) == 5)
     figure, ax = plt.subplots(figsize=(7, 3.6))
@@ -72,9 +62,6 @@ def passes(_):
             ax.plot(*zip(*whole), marker, color=color, label=who)
     ax.set(xlabel="passes an image", ylabel="mean Euclidean distance")
     ax.legend()
-    picture = runs() / "pictures" / "book" / "passes.png"
-    picture.parent.mkdir(parents=True, exist_ok=True)
-    picture.write_bytes(display.png_of(figure))
-    return f"```{{figure}} {os.path.relpath(picture, ROOT / 'book')}\n:alt: Mean distance of the examples " \
+    return f"```{{figure}} {drawn(figure, 'passes.png')}\n:alt: Mean distance of the examples " \
            "over the passes an image, falling for both, ours and Foolbox's\n\nPasses against distance; " \
            "filled where an example was found for every image. The settings stand in the table below.\n```"

@@ -1,18 +1,21 @@
-"""What all pages share beyond their text: the papers' equation numbers, words of the glossary, metadata.
+"""What all pages share beyond their text: numbers of equations, words of the glossary, metadata, files.
 
-An equation labelled `sutton-eq-3` is the paper's number 3; any other carries none. The definitions of the
-glossary go into a script of the book itself, so that they are there without a network.
+An equation labelled `sutton-eq-3` is the paper's number 3; any other carries none. Pages work without a
+network: MathJax comes from the installed package, Thebe not at all, and a script has the glossary.
 """
 import html
 import json
 import re
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from posixpath import basename, dirname, relpath
 
+import beside
 from docutils import nodes
-from executed import ROOT
+from places import ROOT
 from sphinx import addnodes
+from sphinx.util.fileutil import copy_asset
 
 PRINTED = re.compile(r"-eq-(\w+)$")
 GLOSSARY = "book/glossary"
@@ -21,6 +24,8 @@ SIGNS = {"L∞": "Linf", "ℓ∞": "Linf", "ℓ₁": "L1", "ℓ₂": "L2"}  # as
 OWN = re.compile(r"[A-Z -]")  # in a word that means nothing else: "FGSM", "cap volume", not "record"
 NOT_PROSE = (nodes.title, nodes.rubric, nodes.literal, nodes.FixedTextElement, nodes.reference, nodes.term,
              nodes.raw, nodes.math, nodes.comment, addnodes.pending_xref, addnodes.desc)
+MATHJAX = "tex-chtml-full.js", "output/chtml/fonts/woff-v2"  # "full": no TeX extension is fetched later
+WHOLE = ".whole"    # a file of pages that were written to the last; see workflow/render.py
 VIEWPORT = re.compile(r'<meta [^>]*name="viewport"[^>]*>')
 SENTENCES = 60  # characters that a paragraph needs to stand for its page
 
@@ -76,17 +81,15 @@ def linked_words(app, doctree):
             text.parent.replace(text, [*parts, nodes.Text(text[at:])])
 
 
-def definitions(app, exc):
-    """Write `{id of a word: its definition}` where book.js finds it."""
-    if exc is not None or app.builder.format != "html":
-        return
+def definitions(app):
+    """`{id of a word: its definition}`."""
     texts = {}
     if GLOSSARY in app.env.all_docs:
         doctree = app.env.get_and_resolve_doctree(GLOSSARY, app.builder)
         for item in doctree.findall(nodes.definition_list_item):
             text = " ".join(item[-1].astext().split())
             texts |= {i: text for term in item.findall(nodes.term) for i in term["ids"]}
-    (Path(app.outdir) / "_static" / "glossary.js").write_text(f"const GLOSSARY = {json.dumps(texts)};\n")
+    return texts
 
 
 # ---- metadata --------------------------------------------------------------------------------------------
@@ -108,10 +111,32 @@ def describe(app, pagename, templatename, context, doctree):
     context["metatags"] = tags
 
 
+# ---- files -----------------------------------------------------------------------------------------------
+def without_thebe(app, pagename, templatename, context, doctree):
+    """The theme adds Thebe's scripts although it is off, one of them twice: an error in the browser."""
+    context["script_files"] = [s for s in context.get("script_files", []) if "thebe" not in str(s).lower()]
+
+
+def finish(app, exception):
+    """What pages load and link to, beside them; then they are whole."""
+    if exception is not None or app.builder.format != "html":
+        return
+    pages = Path(app.outdir)
+    for name in MATHJAX:
+        source = Path(find_spec("sphinx-mathjax-offline").origin).parent / "static/mathjax" / name
+        target = pages / "_static/mathjax" / name
+        copy_asset(source, target if source.is_dir() else target.parent)
+    (pages / "_static/glossary.js").write_text(f"const GLOSSARY = {json.dumps(definitions(app))};\n")
+    beside.copy(pages / "data")
+    (pages / WHOLE).touch()
+
+
 def setup(app):
+    (Path(app.outdir) / WHOLE).unlink(missing_ok=True)
     app.connect("config-inited", no_numbers, priority=999)
     app.connect("doctree-read", printed_numbers, priority=900)
     app.connect("doctree-read", linked_words, priority=900)
     app.connect("html-page-context", describe, priority=900)
-    app.connect("build-finished", definitions)
+    app.connect("html-page-context", without_thebe, priority=900)  # after those who add them
+    app.connect("build-finished", finish)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -6,10 +6,21 @@ document.addEventListener("DOMContentLoaded", () => {
 
   const heads = [...tables[0].tHead.rows[0].cells].map((cell) => cell.textContent.trim());
   const filters = ["paper", "kind", "sort", "verdict"];
-  const rank = Object.fromEntries(filters.map((name) => [name, [...form.elements[name].options].map((o) => o.value)]));
   const rows = tables.flatMap((table) => [...table.tBodies[0].rows]);
   const text = (row, name) => row.cells[heads.indexOf(name)].textContent.trim().replace(", as reconstructed here", "");
   rows.forEach((row, n) => { row.place = n; });
+
+  // What there is to choose: papers in their order, other values with the most frequent first; what sorts.
+  const rank = {};
+  for (const name of filters) {
+    const counts = {};
+    for (const row of rows) counts[text(row, name)] = (counts[text(row, name)] ?? 0) + 1;
+    rank[name] = Object.keys(counts);
+    if (name !== "paper") rank[name].sort((a, b) => counts[b] - counts[a]);
+    const options = rank[name].map((value) => new Option(`${value} (${counts[value]})`, value));
+    form.elements[name].append(new Option("all", ""), ...options);
+  }
+  form.elements.order.append(...[...filters, "scale"].map((name) => new Option(`by ${name}`, name)));
 
   // What a row is sorted by: the order of the list it is chosen from, a share, else its text.
   function key(row, name) {

@@ -45,7 +45,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from papers import audit
+from papers import findings as audit
 from papers.chen import audit as chen
 from papers.findings import VERDICTS, Printed
 from papers.shu import audit as shu

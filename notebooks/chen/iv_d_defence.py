@@ -2,6 +2,7 @@
 # jupyter:
 #   boundary_book:
 #     items:
+#     - figure-1
 #     - table-5
 #     - figure-5
 #     - figure-6
@@ -28,7 +29,7 @@
 # (chen-iv-d)=
 # # IV.D ROBY of natural and adversarially trained networks
 #
-# *Chen et al. {cite:p}`chen2020`, Section IV.D*
+# *Chen et al. {cite:p}`chen2020`, Section IV.D, and Figure 1 of Section I*
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
@@ -71,7 +72,6 @@ READINGS = {"logits, true classes": (("logits", "true"), "roby_2"),
 TRUE, PREDICTED, OVERLAP = READINGS
 
 
-# %%
 def measures(unit, reading=TRUE):
     """`{samples: ROBY}` of a network, or another reading; None where it has none."""
     how, name = READINGS[reading]
@@ -147,7 +147,7 @@ def facts_of(*frames):
     return {} if not both else {
         "all": len(PRINTED), "true": readings[TRUE],
         "names": " and ".join(f"{len(names)} on {data}" for data, names in models),
-        "epochs": figures.spans([u["epochs"] for pair in both.values() for u in pair]),
+        "epochs": figures.between((u["epochs"] for pair in both.values() for u in pair), unit=""),
         "predicted": readings[PREDICTED], "overlap": readings[OVERLAP],
         **{kind: figures.between(100 * figures.success(pair[n], "text") for pair in both.values())
            for n, kind in enumerate(KINDS)},
@@ -229,28 +229,23 @@ page.figure("figure-6", BOTH, **of_samples("adversarial"))
 
 
 # %% [markdown]
-# ## Figure 7: natural networks, clean images
+# ## Figure 1: maps of one natural and one robust network
 #
-# t-SNE places the logits of the attacked MNIST images in the plane. Colours and numbers are true classes. Beside each network stands the
-# share of images whose nearest neighbour in the map has their class.
+# t-SNE places the logits of the attacked MNIST images in the plane, so that near neighbours stay near. Colours and numbers are true
+# classes.
 
 # %%
-def of_maps(key, words):
-    """What `page.figure` takes for Figures 7 to 9: maps of MNIST, with shares of neighbours of one class."""
-    def maps(units):
-        return {experiments.SPELT[u["model"]]: (u[key], u["labels"]) for u in units.to_dict("records")}
-
-    return {"draw": lambda units: figures.draw_maps({f"{name} ({figures.grouped(*points):.0f}%)": points
-                                                     for name, points in maps(units).items()}),
-            "data": lambda units: {
-                "neighbours_pct": {name: figures.grouped(*points) for name, points in maps(units).items()},
-                "images": max((len(labels) for _, labels in maps(units).values()), default=0)},
-            "alt": f"Maps of {words} digits, a panel a network, coloured by class.",
-            "contains": {"one scatter per model": lambda d: len(d["neighbours_pct"]) > 0}}
-
-
 digits, robust_digits = (results.only(lambda run: run["data"] == "mnist") for results in BOTH)
-CLEAN, ATTACKED = of_maps("map_clean", "clean"), of_maps("map_text", "adversarial")
+page.figure("figure-1", [figures.those(results, ["ResNet101"]) for results in (digits, robust_digits)],
+            **figures.FIGURE_1)
+
+# %% [markdown]
+# ## Figure 7: natural networks, clean images
+#
+# Beside each network stands the share of images whose nearest neighbour in the map has their class.
+
+# %%
+CLEAN, ATTACKED = figures.of_maps("map_clean", "clean"), figures.of_maps("map_text", "adversarial")
 page.figure("figure-7", digits, **CLEAN)
 
 # %% [markdown]

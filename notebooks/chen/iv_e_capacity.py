@@ -37,15 +37,12 @@ device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # the networks at full scale are those of Section IV.C
 
 # %% tags=["hide-cell"]
-import dataclasses
 import math
 
 import matplotlib.pyplot as plt
-import pandas as pd
 from torch import nn
 
-from papers.chen import experiments, figures, ranking
-from papers.chen import models as recipes
+from papers.chen import experiments, figures, models, ranking
 from report import display, prose, registry
 from report.page import start
 
@@ -71,7 +68,6 @@ dense = page.results(experiments.dense).only(figures.printed)
 convolutional = page.results(experiments.convolutional).only(figures.printed)
 
 
-# %%
 def printed_names(units):
     """The networks with attack success and ROBY named as printed."""
     return figures.networks(units).rename(columns={"asr_text": "asr", "roby_2": "roby"})
@@ -83,17 +79,9 @@ def table_rows(units):
 
 
 def of_table(asked):
-    """What `page.table` takes for Table VI or VII: the dense networks `asked`, and their rows.
-
-    Of a small run that has none of them the others stay: the table then shows that none is measured.
-    """
-    def rows_asked(units):
-        return [row for row in table_rows(units) if row["model"] in asked]
-
-    some = dense.only(lambda run: experiments.SPELT[run["model"]] in asked)
-    if not (some.own or some.recorded):
-        some = dataclasses.replace(some, own=dense.own)
-    return some, figures.with_lengths(rows_asked)
+    """What `page.table` takes for Table VI or VII: the dense networks `asked`, and their rows."""
+    return figures.those(dense, asked), figures.with_lengths(
+        lambda units: [row for row in table_rows(units) if row["model"] in asked])
 
 
 # %% [markdown]
@@ -125,8 +113,8 @@ def capacity(units):
     """`{side: its networks by size, with their number of neurons or layers}`."""
     rows, panels = figures.networks(units), {}
     for side, (asked, *_) in SIDES.items():
-        nets = rows[rows.model.isin(asked)] if len(rows) else pd.DataFrame(columns=["size", "model", *LINES])
-        panels[side] = nets.assign(size=[recipes.FCNS[m][side] for m in nets.model]).sort_values("size")
+        nets = rows[rows.model.isin(asked)]
+        panels[side] = nets.assign(size=[models.FCNS[m][side] for m in nets.model]).sort_values("size")
     return panels
 
 
@@ -146,14 +134,13 @@ def draw_capacity(units):
 def figure_10(units):
     """Networks in each panel, and rank correlations of the size with attack success and ROBY."""
     return {side: {"networks": len(nets)} | {
-        name: ranking.agreement(nets["size"], nets[name])["spearman"]
-        if len(nets) == len(SIDES[side][0]) else None
+        name: ranking.agreement(nets["size"], nets[name]) if len(nets) == len(SIDES[side][0]) else None
         for name in ("asr_text", "asr_third", "roby_2", "overlap_2", "near_random")}
         for side, nets in capacity(units).items()}
 
 
-page.figure("figure-10", dense, draw_capacity, data=figures.with_lengths(figure_10),
-            alt="Attack success of two attacks and ROBY over the number of neurons and of layers.",
+ALT = "Attack success of two attacks and ROBY over the number of neurons and of layers."
+page.figure("figure-10", dense, draw_capacity, data=figures.with_lengths(figure_10), alt=ALT,
             contains={"FCN-1": lambda d: d["neurons"]["networks"] == len(figures.WIDER),
                       "FCN-9": lambda d: d["layers"]["networks"] == len(figures.DEEPER)})
 
@@ -169,7 +156,7 @@ KINDS = {"conv": nn.Conv2d, "pool": nn.MaxPool2d, "dropout": nn.Dropout, "fc": n
 def table_8():
     """A row a CNN: which kinds of layers it has."""
     built = {name: list(registry.build("chen-cnn", channels=1, size=28, **options).modules())
-             for name, options in recipes.CNNS.items()}
+             for name, options in models.CNNS.items()}
     return [{"model": name, **{kind: any(isinstance(m, of) for m in modules) for kind, of in KINDS.items()}}
             for name, modules in built.items()]
 
@@ -192,7 +179,7 @@ page.table("table-9", convolutional, figures.with_lengths(table_rows))
 def figure_11(units):
     """Panels, networks, and Pearson's correlation of attack success and ROBY in each data set."""
     rows = printed_names(units)
-    return {"panels": len({*rows.get("dataset", ())}), "networks": len(rows),
+    return {"panels": rows.dataset.nunique(), "networks": len(rows),
             "pearson": {data: {key: value for key, value in numbers.items() if key in ("status", "pearson")}
                         for data, numbers in ranking.of_cnns(rows).items()}}
 
@@ -243,7 +230,7 @@ def of_four(units):
     """Facts: rank correlations of ROBY and of the overlap with success at ε/3 over the CNNs, by data set."""
     whole, n = figures.complete(figures.networks(units), len(figures.CNNS)), len(figures.CNNS)
     return whole and {"n": n, "chance": 2 / math.factorial(n)} | {name: ", ".join(
-        f"{ranking.agreement(nets.asr_third, nets[name])['spearman']:.2f} on {data}"
+        f"{ranking.agreement(nets.asr_third, nets[name]):.2f} on {data}"
         for data, nets in whole.items()) for name in ("roby_2", "overlap_2")}
 
 
@@ -256,7 +243,7 @@ page.text(convolutional, of_four,
 def on_colour(units):
     """Facts: attack success on the CNNs of CIFAR-10 by attack, published and ours, in words."""
     rows, colour = figures.networks(units), experiments.DATASETS["cifar10"]
-    nets = rows[rows.dataset == colour] if len(rows) else rows
+    nets = rows[rows.dataset == colour]
     return {} if not len(nets) else {
         name: figures.between(100 * nets[f"asr_{name}"]) for name in ("text", "code", "wide")} | {
         "paper": figures.between(100 * row["asr"] for row in experiments.PAPER["table-9"].rows
@@ -284,8 +271,7 @@ page.text(convolutional, on_colour,
 #
 # ## Exercises
 #
-# - Run the page with `profile=quick` and `seed=1`, which trains from another initialisation. Compare the change of ROBY with its
-#   interval over images.
+# - `seed=1` in a quick run trains from another initialisation. Compare the change of ROBY with its interval over images.
 # - Add `seed=2`: which of the differences between the networks is larger than that between two seeds?
 
 # %%
@@ -304,10 +290,9 @@ if len(best) and (facts := ends(best)):
         "{layers.networks}) the rank correlation is {layers.rank.asr_third:.2f} for success at ε/3 and "
         "{layers.rank.roby_2:.2f} for ROBY. Each network was trained once, for {epochs} epochs, and the "
         "paper's own PGD flips {text} of the digits (paper: {paper}), so this does not refute the paper.",
-        facts | {"epochs": figures.spans(nets.epochs), "text": figures.between(100 * nets.asr_text),
+        facts | {"epochs": figures.between(nets.epochs, unit=""), "text": figures.between(100 * nets.asr_text),
                  "paper": figures.between(100 * row["asr"] for row in PUBLISHED.values())}),
-        picture=draw_capacity(best), sets=[dense],
-        alt="Attack success of two attacks and ROBY over the number of neurons and of layers.")
+        picture=draw_capacity(best), sets=[dense], alt=ALT)
 
 # %%
 page.finish()

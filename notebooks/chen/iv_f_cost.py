@@ -137,7 +137,7 @@ page.extra("costs", natural, shown, "Times on one core for 10,000 images, and sh
 def shares(units):
     """For sentences: shares over the networks that are there and were attacked in `STEPS` steps."""
     rows = pd.DataFrame(costs(units))
-    rows = rows[rows.steps == STEPS] if len(rows) else rows
+    rows = rows[rows.steps == STEPS]
     if not len(rows):
         return {}
     fast, pgd = rows[rows.bf16], rows.pgd.sum()

@@ -44,11 +44,11 @@ iterations: int = None  # most iterations for each c of an attack; None takes th
 import torch
 
 from papers.he import claims, experiments, figures
-from report import display
+from report import display, prose
 from report.cell import Cell
 from report.evidence import equality
 from report.page import start
-from report.prose import mean, share, short
+from report.prose import share
 from report.small_network import small_network
 from shared.attacks import optimised
 from shared.attacks.judge import judge
@@ -150,8 +150,6 @@ votes = region_by_the_paper(network, image, 0.3, 100, draw(3))
 same = bool((votes == cube.votes(network, image, generator=draw(3))).all())
 page.statement("procedure-region-classification", data={"samples": 100, "same_votes": same},
                evidence=equality(same))
-
-# %%
 scale = page.scale(**experiments.ATTACK_SCALE)
 networks, attacks, others = map(
     page.results, (experiments.networks, experiments.attacks, experiments.settings))
@@ -210,15 +208,8 @@ page.figure("figure-5", attacks, lambda runs: display.image_table(figures.pictur
 # 100 passes instead of one. OptMargin costs the attacker its passes over those of OptBrittle; the paper counts 20, the models evaluated in each step.
 
 # %%
-def cost(runs):
-    """Passes an image of OptMargin and OptBrittle on the normal MNIST network, and their ratio."""
-    near, far = (mean(page.unnest(figures.only(runs, "mnist-normal", kind), "passes").passes)
-                 for kind in ("brittle", "margin"))
-    return {"members": experiments.SCRIPT.members, "samples": cube.samples, "brittle_passes": near,
-            "margin_passes": far, "slowdown": far / near if near and far else None}
-
-page.statement("procedure-optmargin", attacks, data=cost)
-page.statement("procedure-cost-optmargin", attacks, data=lambda runs: cost(runs) | {
+page.statement("procedure-optmargin", attacks, data=figures.cost)
+page.statement("procedure-cost-optmargin", attacks, data=lambda runs: figures.cost(runs) | {
     "minutes_per_image_slowest": Cell(status=f"not run: {claims.SLOWEST}")})
 
 # %% [markdown]
@@ -289,23 +280,20 @@ page.extra("own-attack", yours, lambda runs: [
 
 # %%
 best, tried = page.best(attacks), page.best(others)
-if len(best) and (facts := figures.facts(best)):
-    brittle, margin = facts["brittle"], facts["margin"]
-    distances = [row["OptBrittle"] for row in figures.by_setting(tried, best) if row["OptBrittle"] is not None
-                 ] if len(tried) else []
-    settings = (f"; unpublished settings move ours between {short(min(distances))} and "
-                f"{short(max(distances))}" if distances else "")
-    page.box(
+if len(best) and len(tried) and (facts := figures.facts(best)):
+    distances = [row["OptBrittle"] for row in figures.by_setting(tried, best) if row["OptBrittle"] is not None]
+    page.box(prose.fill(
         "Does a majority vote over 100 noisy copies of an image (region classification) restore the label of "
-        "an adversarial image? On our normally trained MNIST network it does so for "
-        f"{brittle['hits']} of {brittle['of']} adversarial digits of minimum norm (OptBrittle; paper: "
-        f"{brittle['paper']['region']}%), but for only {margin['hits']} of {margin['of']} digits of "
-        "OptMargin, an attack made to withstand noise (95% interval "
-        f"{margin['low']:.1f} to {margin['high']:.1f}%; paper: {margin['paper']['region']}%). "
-        "Their mean RMS distance from the clean digit (pixels from 0 to 1) is "
-        f"{short(margin['rms'])} for OptMargin (paper: {margin['paper']['rms']}) and {short(brittle['rms'])} "
-        f"for OptBrittle (paper: {brittle['paper']['rms']}{settings}). The paper's other three networks are "
-        "represented by proxies, which do not test its numbers.", picture=figures.draw_accuracy(best),
+        "an adversarial image? On our normally trained MNIST network it does so for {brittle.hits} of "
+        "{brittle.of} adversarial digits of minimum norm (OptBrittle; paper: {brittle.paper.region}%), but "
+        "for only {margin.hits} of {margin.of} digits of OptMargin, an attack made to withstand noise (95% "
+        "interval {margin.low:.1f} to {margin.high:.1f}%; paper: {margin.paper.region}%). Their mean RMS "
+        "distance from the clean digit (pixels from 0 to 1) is {margin.rms} for OptMargin (paper: "
+        "{margin.paper.rms}) and {brittle.rms} for OptBrittle (paper: {brittle.paper.rms}; unpublished "
+        "settings move ours between {least} and {most}). The paper's other three networks are represented by "
+        "proxies, which do not test its numbers.",
+        facts | {"least": min(distances, default=None), "most": max(distances, default=None)}),
+        picture=figures.draw_accuracy(best),
         alt="Accuracy of point and region classification on clean images and three kinds of examples.")
 
 # %%

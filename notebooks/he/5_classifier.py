@@ -43,7 +43,7 @@ from itertools import product
 
 from torch import nn
 
-from papers.he import detection, experiments, figures
+from papers.he import boundary, experiments, figures
 from report import prose
 from report.cell import Cell
 from report.page import start
@@ -92,7 +92,7 @@ def architecture():
             "parameters": sum(p.numel() for p in CLASSIFIER.parameters())}
 
 
-page.figure("figure-4", (), lambda: detection.draw_layers(CLASSIFIER, 1568), data=architecture,
+page.figure("figure-4", (), lambda: boundary.draw_layers(CLASSIFIER, 1568), data=architecture,
             alt="Boxes from left to right: sorted distances, two convolutions, flattening with three "
                 "purities, two linear layers.",
             contains={"input: sorted": lambda d: d["distances"] == 1568,
@@ -115,20 +115,20 @@ PAIRS = PRINTED.raw["settings"]["train_examples"]["MNIST"]
 
 def cells(net, trained, columns):
     """Cells of the row of a classifier, or of none, in Table 3 or 4: `columns` {name: whose errors}."""
-    errors = {name: detection.errors(trained).get(kind, {}) for name, kind in columns.items()}
+    errors = {name: boundary.errors(trained).get(kind, {}) for name, kind in columns.items()}
     return {name: Cell(error.get("percent"), of=error.get("of"),
                        status=figures.status(net, error.get("percent"))) for name, error in errors.items()}
 
 
 def table_3(classifiers, surroundings):
     """False positives and negatives of each classifier, and its worst-case accuracy."""
-    trained_nets, rows = detection.by_name(classifiers), []
+    trained_nets, rows = boundary.by_name(classifiers), []
     for (net, (data, training)), attack in product(figures.NETWORKS.items(), ("brittle", "margin")):
         trained = trained_nets.get((net, attack))
         rows.append({"dataset": data, "model_training": training, "training_attack": figures.KINDS[attack],
                      **cells(net, trained, {"false_pos_benign_pct": "benign", "false_neg_optbrittle_pct":
                                          "brittle", "false_neg_optmargin_pct": "margin"}),
-                     "worst_case_pct": detection.worst(trained)["percent"]})
+                     "worst_case_pct": boundary.worst(trained)["percent"]})
     return rows
 
 
@@ -144,7 +144,7 @@ page.table("table-3", (classifiers, surroundings), table_3)
 # %%
 def table_4(classifiers):
     """Errors of the classifier trained and tested on FGSM, normal networks."""
-    by_name, columns = detection.by_name(classifiers), {"false_pos_pct": "benign", "false_neg_pct": "fgsm"}
+    by_name, columns = boundary.by_name(classifiers), {"false_pos_pct": "benign", "false_neg_pct": "fgsm"}
     return [{"dataset": data, **cells(net, by_name.get((net, "fgsm")), columns)}
             for net, (data, training) in figures.NETWORKS.items() if training == "normal"]
 
@@ -157,7 +157,7 @@ page.table("table-4", classifiers, table_4)
 # A pair, an image and its adversarial example, counts if the network classifies the image correctly and misclassifies the example.
 
 # %%
-page.text(classifiers, lambda runs: dict(runs.seconds.agg(["min", "max"])) if len(runs) else {},
+page.text(classifiers, lambda runs: dict(runs.seconds.agg(["min", "max"])),
         "Training takes {min:.0f} to {max:.0f} seconds here, on one core (paper: about a minute).")
 page.statement("procedure-boundary-classifier", classifiers, data=lambda runs: {
     u.run.replace("-", "_"): {"pairs": u.sample, "learned_from": u.trained_on, "seconds": u.seconds}
@@ -203,13 +203,13 @@ page.text(surroundings, arithmetic,
 
 # %%
 ALT_NUMBERS = "Three panels a network, one a number; in each a rising curve a kind of example."
-page.picture(surroundings, detection.draw_features, alt=ALT_NUMBERS,
+page.picture(surroundings, boundary.draw_features, alt=ALT_NUMBERS,
              caption="How many images of each kind lie at or below one number (a distance of 1, a purity of "
                      "0: no other class was found)")
-page.extra("one-number", (surroundings, classifiers), detection.one_number,
+page.extra("one-number", (surroundings, classifiers), boundary.one_number,
            "Errors in percent of a threshold on one number, beside the classifier's",
            header={"network": "network", "attack": "threshold fitted on", "number": "taken for adversarial"}
-           | detection.HEADS)
+           | boundary.HEADS)
 
 # %% [markdown]
 # ## Choices that the paper leaves open
@@ -244,14 +244,14 @@ BOX = (
 
 def in_short(classifiers, surroundings):
     """Facts of the normal MNIST network, trained on OptMargin: the classifier and the best threshold."""
-    trained = detection.by_name(classifiers).get(("mnist-normal", "margin"))
-    rules = [row for row in detection.one_number(surroundings, classifiers) if "known" in row
+    trained = boundary.by_name(classifiers).get(("mnist-normal", "margin"))
+    rules = [row for row in boundary.one_number(surroundings, classifiers) if "known" in row
              and (row["network"], row["attack"]) == (figures.NAMED["mnist-normal"], "OptMargin")]
     if not rules:
         return {}
     rule = max(rules, key=lambda row: row["known"])     # on the images that it is chosen on
-    return {"trained": trained._asdict(), "worst": detection.worst(trained), "number": rule["number"],
-            "alone": 100 - max(rule[kind] for kind in detection.ERRORS), "pairs": PAIRS,
+    return {"trained": trained._asdict(), "worst": boundary.worst(trained), "number": rule["number"],
+            "alone": 100 - max(rule[kind] for kind in boundary.ERRORS), "pairs": PAIRS,
             "paper": PRINTED.raw["spanning_cells"][0]["accuracy_ours_pct"], "full": page.full.iterations,
             "ran": figures.only(surroundings, "mnist-normal", "margin").iterations.min()}
 
@@ -260,7 +260,7 @@ best = page.best(classifiers, surroundings)
 facts = in_short(*best) if all(map(len, best)) else {}
 page.box(prose.fill(BOX, facts) if facts and prose.complete(BOX, facts) else
            "This run has too few examples to train a classifier.", alt=ALT_NUMBERS,
-           picture=detection.draw_features(best[1]) if len(best[1]) else None)
+           picture=boundary.draw_features(best[1]) if len(best[1]) else None)
 
 # %%
 page.finish()

@@ -39,7 +39,7 @@ from collections import Counter
 
 import matplotlib.pyplot as plt
 
-from papers.he import boundary, detection, experiments, figures
+from papers.he import boundary, experiments, figures
 from report import display, prose
 from report.cell import Cell
 from report.page import start
@@ -90,7 +90,7 @@ def table_5(examples, classifiers=None):
     rows, table = figures.examples(examples, "point", "region"), []
     trained = {} if classifiers is None else {u.attack: u for u in classifiers.itertuples()}
     for kind, name in NAMES.items():
-        of_kind, errors = rows[rows.kind == kind], detection.errors(trained.get(kind))
+        of_kind, errors = rows[rows.kind == kind], boundary.errors(trained.get(kind))
         cells = {"distortion_rms": mean(of_kind.rms[of_kind.counts]),     # of benign images none counts
                  "point_accuracy_pct": share(of_kind.point), "region_accuracy_pct": share(of_kind.region),
                  "false_pos_pct": errors.get("benign", {}).get("percent"),
@@ -243,7 +243,7 @@ page.figure("figure-9", examples, draw_all, data=all_data,
 # %%
 def fitted(noises, examples):
     """Facts: how far the examples' success under their own noise carries over to other noise; {} of none."""
-    misread, = figures.misread_under_noise(noises) or [{"own": None}]
+    misread = figures.misread_under_noise(noises)
     if misread["own"] is None:
         return {}
     rows = page.unnest(noises, "counts", "others")
@@ -252,10 +252,9 @@ def fitted(noises, examples):
                     "blocks": len(noises), "attacked": (examples.kind == "margin").sum(),
                     "fits": "overfits" if 2 * misread["others"] < misread["own"] else "does not overfit"}
 
-page.extra("other-noises-imagenet", noises, lambda u: [r | {"network": "SqueezeNet 1.1"}
-                                                      for r in figures.misread_under_noise(u)],
-          "Misclassified noisy copies of OptMargin's examples, mean over images",
-          header={"network": "network", "images": "images"} | figures.NOISES)
+page.extra("other-noises-imagenet", noises, lambda runs: [figures.misread_under_noise(runs)],
+           "Misclassified noisy copies of OptMargin's examples, mean over images",
+           header={"network": "network", "images": "images"} | figures.NOISES)
 page.text((noises, examples), fitted,
         "Misclassified copies: {own:%} with the attack's own noise vectors, {others:%} with {noises} new "
         "vectors of the same norm for each image (from {low} to {high:%} over the n = {images} images, which "

@@ -50,7 +50,7 @@ import pandas as pd
 import torch
 
 from papers.ren import claims, experiments, figures
-from papers.ren.experiments import SETTINGS, UNPRUNED
+from papers.ren.experiments import SETTINGS, UNIFORM, UNPRUNED
 from papers.ren.figures import over_nets
 from report import display, prose, reference
 from report.cell import values
@@ -58,7 +58,7 @@ from report.page import start
 from shared import borderline
 
 page = start("ren/v_pruning", globals())
-BACKGROUNDS = ("white", "black")
+scale = page.scale(**experiments.PRUNING)
 TABLE = reference.paper("ren")["table-4"]
 
 # %% [markdown]
@@ -73,12 +73,7 @@ TABLE = reference.paper("ren")["table-4"]
 # paper does not state where pruning acts. We assume in Table IV that it acts on the digit, the background and every mixture. A run
 # makes all searches of one network towards one background under one pruning
 # ({download}`experiments.py <../../papers/ren/experiments.py>`).
-
-# %%
-scale = page.scale(**experiments.PRUNING)
-
-
-# %% [markdown]
+#
 # ## Pixel pruning (procedure)
 #
 # The code below is the rule as printed. The fast rule of this page gives the same value for every grey level.
@@ -163,7 +158,7 @@ def suspects(runs):
              "distance": float(np.mean([abs(claims.by_key(means)[p["background"], p["t"], p["T"]][k] - p[k])
                                         for p in TABLE.rows for k in SSIM]))}
             for name, means in values(tried).items()
-            if len(means) == len(BACKGROUNDS) * len((UNPRUNED, *SETTINGS))]
+            if len(means) == len(UNIFORM) * len((UNPRUNED, *SETTINGS))]
 
 page.extra("pruning-suspects", searches, suspects,
            "What each suspect does to the paper's claims on Table IV, and its mean distance from the "
@@ -288,9 +283,9 @@ def facts_of(runs):
             "hold": tried.get("as in Table IV"), "threshold": runs.threshold.max(),
             "reached": 100 * of(runs, "mixed", [(t, T)]).reached.mean(),
             "decided": " or ".join({str(n): 0 for name, n in tried.items() if name.startswith("128 ")}),
-            "plain": {b: at.get((b, *UNPRUNED)) for b in BACKGROUNDS},
-            "ours": {b: at.get((b, t, T)) for b in BACKGROUNDS},
-            "paper": {b: claims.by_key(TABLE.rows)[b, t, T] for b in BACKGROUNDS}}
+            "plain": {b: at.get((b, *UNPRUNED)) for b in UNIFORM},
+            "ours": {b: at.get((b, t, T)) for b in UNIFORM},
+            "paper": {b: claims.by_key(TABLE.rows)[b, t, T] for b in UNIFORM}}
 
 
 best = page.best(searches, curve)

@@ -76,7 +76,7 @@ def cw2(units):
 # Columns with the same name are unrelated networks.
 
 # %%
-page.table("table-5", networks, lambda units: [figures.errors(units)] if len(units) else [])
+page.table("table-5", networks, lambda units: [figures.errors(units)])
 
 # %% [markdown]
 # ## Table 6: errors in the boxes

@@ -84,7 +84,7 @@ def bim(units):
 # The length of the training is not published. Ours has 20 epochs, as many as a core trains in two hours.
 
 # %%
-page.table("table-8", networks, lambda units: [figures.errors(units)] if len(units) else [])
+page.table("table-8", networks, lambda units: [figures.errors(units)])
 
 # %% [markdown]
 # ## Table 9: errors on the attack's own images
@@ -199,8 +199,7 @@ NAMES = {name: f"{PRINTED['target_class'] if aimed else 'any class'}, {share:.0%
 
 def in_balls(units):
     """Facts: of the balls of the published length, distances, and rates in a small and in the printed box."""
-    balls = units[units.of == "published"] if len(units) else units
-    rows = beyond.in_balls(balls, (FEW, INTERVALS))
+    rows = beyond.in_balls(units[units.of == "published"], (FEW, INTERVALS))
     if len(rows) < 2:
         return {}
     small, large = rows
@@ -227,7 +226,7 @@ page.text(balls, in_balls,
 
 # %%
 page.text(sweeps, lambda units: figures.MEANT)
-page.extra("mobilenet-fifty", fifty, lambda units: beyond.over_images(units.assign(method="bim-l2")),
+page.extra("mobilenet-fifty", fifty, lambda units: [beyond.over_images(units.assign(method="bim-l2"))],
            "Images of all classes, the second class as target: share with a box of a kind at some size, and "
            "its 95% interval", header=beyond.OVER_IMAGES | {"images": "images", "boxes": "images with a box"})
 
@@ -251,8 +250,7 @@ if facts:
     rates = facts["in_the_box"]
     distance, = figures.distances(bim(swept), "table-10")
     errs = trained(page.best(networks))
-    over = next(({"images": row["images"], "own": row[figures.KINDS["own"]]} for row in beyond.over_images(
-        page.best(fifty).assign(method="bim-l2"))), {})
+    over = beyond.over_images(page.best(fifty).assign(method="bim-l2"))
     page.box(prose.fill(
         "Do networks that differ only in their training seed{clean} share errors on random points between "
         "the adversarial examples of one aeroplane (samples of a box)? In the box of {intervals} values that "
@@ -260,8 +258,8 @@ if facts:
         "(paper, {paper} values: all), the others (n = {rest}) on {least:.0%} to {most:.0%} (paper: one on "
         "none). {looser}"
         "The attack's images lie at a mean squared L2 distance of {far} (paper: {theirs}){fifty}.", {
-            "fifty": prose.fill("; of {images} images {own} have a box where that network mostly "
-                                "errs and another hardly does", over) if over else "",
+            "fifty": f"; of {over['images']} images {over[figures.KINDS['own']]} have a box where that network "
+                     "mostly errs and another hardly does" if over else "",
             "clean": prose.fill(" (clean errors {test_min:.1f}% to {test_max:.1f}%)", errs) if errs else "",
             "far": distance["attack_l2_mean"], "theirs": PRINTED["attack_l2_mean"], "paper": INTERVALS,
             "own": rates[0], "least": min(rates[1:]), "most": max(rates[1:]), "rest": len(rates) - 1,

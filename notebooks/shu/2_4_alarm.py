@@ -210,10 +210,8 @@ def alarms(sweeps, clean):
 
 def draw_alarms(*units):
     """Shares of alarms against the number of networks."""
-    if not (alarm_shares := alarms(*units)):
-        return None
     figure, ax = plt.subplots(figsize=(display.WIDEST, 3))
-    for n, (name, values) in enumerate(alarm_shares.items()):
+    for n, (name, values) in enumerate(alarms(*units).items()):
         ax.plot(range(2, 2 + len(values)), values, display.MARKERS[n] + display.LINES[n], label=name)
     ax.set(xlabel="networks", ylabel="share of images with an alarm", ylim=(-0.03, 1.03))
     ax.legend()
@@ -230,7 +228,7 @@ def alarm_data(sweeps, clean):
     pairs = [[sum(counts) for counts in zip(*held["attack"]["agreement"])]
              for unit in sweeps.to_dict("records") for held in unit["classes"].values() if "attack" in held]
     return facts | {"pairs": len(pairs), "pair_mean": mean([float(boxes.alarm(pair)[-1]) for pair in pairs]),
-                   "attacks": len(sweeps), "digits": sum(clean.images) if len(clean) else 0, "examples": sum(
+                   "attacks": len(sweeps), "digits": sum(clean.images), "examples": sum(
         held["examples"] for unit in sweeps.to_dict("records") for held in unit["classes"].values()
         if "attack" in held)} | {f"alarm_{name.replace(' ', '_')}": values[-1]
                                  for name, values in alarms(sweeps, clean).items()}

@@ -158,10 +158,7 @@ def draw_labels(ax, labels, axis):
 
 def draw_popular(units):
     """The sketch and the measured plane side by side."""
-    planes = figures.of_runs(units)
-    if "classes" not in planes:
-        return None
-    answers, axis, at = planes["classes"]
+    answers, axis, at = figures.of_runs(units)["classes"]
     figure, (left, right) = plt.subplots(1, 2, figsize=(display.WIDEST, 3.4))
     for group, marker, colour in zip(GROUPS, display.MARKERS, display.PALETTE):
         left.scatter(*group.T, s=14, marker=marker, color=colour)
@@ -235,7 +232,7 @@ def counts(units):
     """Of the planes through two boxes: how many there are, and the disagreement inside the ball."""
     both = list(pieces(units).values())
     numbers = [count for count, _ in both]
-    return {"networks": max((len(answers) for answers, *_ in figures.of_runs(units).values()), default=0),
+    return {"networks": max(len(answers) for answers, *_ in figures.of_runs(units).values()),
             "planes": len(numbers), "with_any": sum(c > 0 for c in numbers),
             "fewest": min(filter(None, numbers), default=0), "most": max(numbers, default=0),
             "with_several": sum(c > 1 for c in numbers),

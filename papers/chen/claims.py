@@ -2,7 +2,7 @@
 import pandas as pd
 
 from papers.chen import figures, ranking
-from papers.chen.experiments import DATASETS, PAPER
+from papers.chen.experiments import PAPER
 from report import prose
 from report.cell import as_cell, values
 from report.claims import Claims, over_cases
@@ -10,26 +10,23 @@ from report.claims import Claims, over_cases
 claim = Claims()
 
 
-def with_status(case, holds, *, says, view=None, called=None, reads=""):
+def with_status(holds, *, says, view=None, case="dataset", reads=""):
     """A predicate on every case of the rows, or of the dict that `view` makes of them; see `over_cases`.
 
     A case without a value says why there is none, as its `status` or that of a `Cell` does. A claim that
     another length of training of the cheapest networks would flip is open.
 
-    case   the columns that name a case, or what the keys of the dict are;  called: {case: what it is called}
-    says   a template of what a case shows
+    says   a template of what a case shows;  case: the columns of the rows that name a case
     """
     def judged(rows):
         rows = view(rows) if view else rows
         if isinstance(rows, pd.DataFrame):
             rows = {" ".join(str(row[k]) for k in case.split()): row for row in rows.to_dict("records")}
-        cases = {(called or {}).get(key, key): {case: (called or {}).get(key, key)} | row
-                 for key, row in rows.items()}
         statuses = {name: [row.get("status"), *(as_cell(cell).status for cell in row.values())]
-                    for name, row in cases.items()}
+                    for name, row in rows.items()}
         reasons = {name: [why for why in some if isinstance(why, str)] for name, some in statuses.items()}
         return over_cases(
-            values(cases), lambda c: (holds(c), prose.fill(says, vars(c))), reads=reads,
+            values(rows), lambda c: (holds(c), prose.fill(says, vars(c))), reads=reads,
             reasons={name: whys[0].removeprefix("not run: ") for name, whys in reasons.items() if whys})
 
     def predicate(rows, *others):
@@ -83,15 +80,15 @@ def accuracies(rows):
 
 
 claim("table-1", "equals ranking by L2")(with_status(
-    "dataset", lambda c: round(c.attacks, 6) == 1, view=ranking.ranks,
+    lambda c: round(c.attacks, 6) == 1, view=ranking.ranks,
     says="Spearman's rank correlation of the two is {attacks}"))
 claim("table-1", "The lower the attack success rate")(with_status(
-    "dataset", lambda c: round(max(c.fsa_inf, c.fsd_inf, c.fsa_2, c.fsd_2), 6) == -1 and
+    lambda c: round(max(c.fsa_inf, c.fsd_inf, c.fsa_2, c.fsd_2), 6) == -1 and
     round(min(c.roby_inf, c.roby_2), 6) == 1, view=ranking.ranks, reads="the order is read literally",
     says="Spearman's rank correlation with attack success is {fsa_inf}, {fsd_inf} and "
          "{roby_inf} for FSA, FSD and ROBY in the L∞ form, {fsa_2}, {fsd_2} and {roby_2} in the L2 form"))
 claim("table-1", "weaker than to the Linf")(with_status(
-    "dataset model", lambda c: c.asr_2 > c.asr_inf,
+    lambda c: c.asr_2 > c.asr_inf, case="dataset model",
     reads="in the literal reading the L2 ball lies inside the L∞ ball, so that a perfect L∞ attack excludes "
           "the claim; in the published table it holds for "
           f"{sum(row['asr_2'] > row['asr_inf'] for row in ranking.PRINTED)} of {len(ranking.PRINTED)} "
@@ -100,23 +97,23 @@ claim("table-1", "weaker than to the Linf")(with_status(
     says="the L2 attack flips {asr_2:%}, the L∞ attack {asr_inf:%}"))
 
 
-def of_metrics(norm):
-    """The metrics of a data set in words."""
-    return f"FSA {{fsa_{norm}}}, FSD {{fsd_{norm}}}, ROBY {{roby_{norm}}}"
+def of_norm(norm):
+    """Rows with the metrics of one norm under their own names."""
+    return lambda rows: rows.rename(columns=lambda name: name.removesuffix(f"_{norm}"))
+
+
+METRICS = "FSA {fsa}, FSD {fsd}, ROBY {roby}"
 
 
 def signs(norm):
     """The claim of Tables II and III on the signs of their coefficients."""
-    return with_status("dataset", lambda c: (
-        max(getattr(c, f"fsa_{norm}"), getattr(c, f"fsd_{norm}")) < 0 < getattr(c, f"roby_{norm}")),
-                       says=of_metrics(norm))
+    return with_status(lambda c: max(c.fsa, c.fsd) < 0 < c.roby, view=of_norm(norm), says=METRICS)
 
 
 def highest(norm):
     """The claim of Tables II and III that ROBY has the highest coefficient."""
-    return with_status("dataset", lambda c: (
-        abs(getattr(c, f"roby_{norm}")) > max(abs(getattr(c, f"{name}_{norm}")) for name in ("fsa", "fsd"))),
-                       says=of_metrics(norm), reads="“highest” is read of absolute values")
+    return with_status(lambda c: abs(c.roby) > max(abs(c.fsa), abs(c.fsd)), view=of_norm(norm),
+                       says=METRICS, reads="“highest” is read of absolute values")
 
 
 claim("table-2", "correlate negatively", cells=True)(signs("inf"))
@@ -124,23 +121,26 @@ claim("table-2", "highest absolute", cells=True)(highest("inf"))
 claim("table-3", "correlate negatively", cells=True)(signs("2"))
 claim("table-3", "said to have the highest", cells=True)(highest("2"))
 
+def by_attack(rows):
+    """`{attack in words: its row}` of Table IV."""
+    words = {"asr_2": "L2 attack", "asr_inf": "L∞ attack"}
+    return {words[row["attack_success"]]: row for row in rows.to_dict("records")}
+
+
+FORMS = "L2 form {roby_2}, L∞ form {roby_inf}"
 claim("table-4", "at least 0.94", cells=True)(with_status(
-    "attack_success", lambda c: min(c.roby_2, c.roby_inf) >= 0.94,
-    called={"asr_2": "L2 attack", "asr_inf": "L∞ attack"},
-    says="L2 form {roby_2}, L∞ form {roby_inf}"))
+    lambda c: min(c.roby_2, c.roby_inf) >= 0.94, view=by_attack, says=FORMS))
 claim("table-4", "better with Linf", cells=True)(with_status(
-    "attack", lambda c: c.roby_2 > c.roby_inf, says="L2 form {roby_2}, L∞ form {roby_inf}",
-    view=lambda rows: {"L∞ attack": rows.set_index("attack_success").loc["asr_inf"].to_dict()}))
+    lambda c: c.roby_2 > c.roby_inf, says=FORMS,
+    view=lambda rows: {"L∞ attack": by_attack(rows)["L∞ attack"]}))
 
 
 def followed(norm):
-    """The claim of Figures 2 and 3, as a plain function: a small run has no ranks to judge."""
-    asr, fsa, fsd, whole = (f"{name}_{norm}" for name in ("asr", *figures.METRICS))
-    roby, fsa, fsd = (f"{asr}_{name}" for name in (whole, fsa, fsd))
-    judge = with_status("dataset", lambda c: getattr(c, roby) > 0 > max(getattr(c, fsa), getattr(c, fsd)),
-                        view=lambda data: data["ranks"], says="rank correlations "
-                        f"{{{roby}}} of ROBY, {{{fsa}}} of FSA and {{{fsd}}} of FSD")
-    return lambda data: judge(data)
+    """The claim of Figures 2 and 3."""
+    roby, fsa, fsd = (f"asr_{norm}_{name}_{norm}" for name in ("roby", "fsa", "fsd"))
+    return with_status(lambda c: getattr(c, roby) > 0 > max(getattr(c, fsa), getattr(c, fsd)),
+                       view=lambda data: data["ranks"], says="rank correlations "
+                       f"{{{roby}}} of ROBY, {{{fsa}}} of FSA and {{{fsd}}} of FSD")
 
 
 claim("figure-2", "ROBY rises", cells=True)(followed("inf"))
@@ -156,19 +156,22 @@ def least(data):
     return smallest
 
 
-positive = with_status("dataset", lambda c: c.least > 0, view=least,
+positive = with_status(lambda c: c.least > 0, view=least,
                        says="the smallest rank correlation is {least}")
-claim("figure-4", "positively correlated", cells=True)(lambda data: positive(data))
+claim("figure-4", "positively correlated", cells=True)(positive)
 
 
 # ---- Section IV.D: natural and robust networks -----------------------------------------------------------
-def smaller(samples):
-    """The claim of Table V that robust networks have a smaller ROBY."""
-    return with_status(
-        "dataset model", lambda c: (
-            getattr(c, f"roby_{samples}_robust") < getattr(c, f"roby_{samples}_natural")),
-        says=f"natural {{roby_{samples}_natural}}, robust {{roby_{samples}_robust}}",
-        reads="counted for each network")
+def smaller(view, **more):
+    """The claim that robust networks have a smaller ROBY than natural ones."""
+    return with_status(lambda c: c.robust < c.natural, view=view, says="natural {natural}, robust {robust}",
+                       **more)
+
+
+def on(samples):
+    """`smaller` of Table V, on one kind of its images."""
+    return smaller(lambda rows: rows.rename(columns=lambda name: name.removeprefix(f"roby_{samples}_")),
+                   case="dataset model", reads="counted for each network")
 
 
 def declines(rows):
@@ -178,27 +181,23 @@ def declines(rows):
 
 
 DECLINES = declines(pd.DataFrame(PAPER["table-5"].rows))
-claim("table-5", "On original samples")(smaller("original"))
-claim("table-5", "On adversarial samples robust")(smaller("adversarial"))
+claim("table-5", "On original samples")(on("original"))
+claim("table-5", "On adversarial samples robust")(on("adversarial"))
 claim("table-5", "decline is larger")(with_status(
-    "dataset model", lambda c: c.adversarial > c.original, view=declines,
-    says="natural minus robust is {adversarial} on adversarial and {original} on clean "
-         "images",
+    lambda c: c.adversarial > c.original, view=declines, case="dataset model",
+    says="natural minus robust is {adversarial} on adversarial and {original} on clean images",
     reads="counted for each network; in the published table it holds for "
           f"{(DECLINES.adversarial > DECLINES.original).sum()} of {len(DECLINES)} networks and for the mean "
           f"decline, {DECLINES.adversarial.mean():.3f} against {DECLINES.original.mean():.3f}"))
 
-robust_is_smaller = with_status("network", lambda c: c.robust < c.natural, view=lambda d: d["networks"],
-                                says="natural {natural}, robust {robust}")
-claim("figure-5", "smaller ROBY")(robust_is_smaller)
-claim("figure-6", "smaller ROBY")(robust_is_smaller)
+for item in ("figure-5", "figure-6"):
+    claim(item, "smaller ROBY")(smaller(lambda data: data["networks"]))
 
 
 @claim("figure-7", "show different")
 @claim("figure-8", "Grouping of classes is poor")
 def by_eye(data):
-    shares = data["neighbours_pct"].values()
-    return None, (f"judged by eye; for {figures.between(shares) if shares else 'none'} of the "
+    return None, (f"judged by eye; for {figures.between(data['neighbours_pct'].values())} of the "
                   f"{data['images']:,} images the nearest neighbour in the map has their class")
 
 
@@ -226,7 +225,7 @@ def falls(asked, name):
         return {name: {"steps": len(asked) - 1, "fewest": int(down.min()), **dict(down),
                        "first": dict(values.iloc[0]), "last": dict(values.iloc[-1])}}
 
-    return with_status("networks", lambda c: c.fewest == c.steps, view=steps, says=(
+    return with_status(lambda c: c.fewest == c.steps, view=steps, says=(
         "from the first to the last, attack success goes from {first.asr:%} to "
         "{last.asr:%} (it falls in {asr} of {steps} steps) and ROBY from {first.roby} to {last.roby} "
         "(it falls in {roby} of {steps} steps); the claim needs all"))
@@ -249,13 +248,10 @@ def panels(data):
     return panels
 
 
-@claim("figure-10", "both fall")
-def both_fall(data):
-    """A plain function: a small run has too few networks to judge."""
-    return with_status(
-        "panel", lambda c: c.asr_text < 0 and c.roby_2 < 0, view=panels,
-        says="rank correlations with the size are {asr_text:.2f} for attack success{why} and "
-             "{roby_2:.2f} for ROBY (n = {networks})")(data)
+claim("figure-10", "both fall")(with_status(
+    lambda c: c.asr_text < 0 and c.roby_2 < 0, view=panels,
+    says="rank correlations with the size are {asr_text:.2f} for attack success{why} and {roby_2:.2f} for "
+         "ROBY (n = {networks})"))
 
 
 @claim("table-8", "pooling and dropout only")
@@ -267,33 +263,30 @@ def only_pooling_and_dropout(rows):
 
 
 claim("table-9", "The lower the attack success")(with_status(
-    "dataset", lambda c: round(c.spearman, 6) == 1, view=ranking.of_cnns,
+    lambda c: round(c.spearman, 6) == 1, view=ranking.of_cnns,
     says=f"Spearman's rank correlation is {{spearman:.2f}} (n = {len(figures.CNNS)})"))
-
-
-WITHOUT = "attack success differs between the networks of fewer than two data sets"
 
 
 @claim("table-9", "similar order")
 def similar(rows):
     success = [(data, nets.set_index("model").asr[figures.CNNS])
                for data, nets in figures.complete(rows, len(figures.CNNS)).items()]
-    ranks = {f"{a} and {b}": ranking.agreement(one, other)["spearman"]
+    ranks = {f"{a} and {b}": ranking.agreement(one, other)
              for n, (a, one) in enumerate(success) for b, other in success[n + 1:]}
     words = "; ".join(f"{names}: Spearman {rank:.2f}" for names, rank in ranks.items() if rank is not None)
-    return None, f"{words or WITHOUT} (“similar” names no bound)"
+    words = words or "attack success differs between the networks of fewer than two data sets"
+    return None, f"{words} (“similar” names no bound)"
 
 
 def published_pairs():
     """In how many pairs of the published table attack success is smaller without dropout, in words."""
-    asr = {(row["dataset"], row["model"]): row["asr"] for row in PAPER["table-9"].rows}
-    less = [asr[data, without] < asr[data, dropout] for data in DATASETS.values()
-            for without, dropout in (("CNN-3", "CNN-1"), ("CNN-4", "CNN-2"))]
+    asr = pd.DataFrame(PAPER["table-9"].rows).pivot(index="dataset", columns="model", values="asr")
+    less = [*(asr["CNN-3"] < asr["CNN-1"]), *(asr["CNN-4"] < asr["CNN-2"])]
     return f"in the published table that holds for {sum(less)} of {len(less)} pairs of networks"
 
 
 claim("table-9", "without dropout")(with_status(
-    "dataset", lambda c: c.cnn3 < c.cnn1 and c.cnn4 < c.cnn2, view=ranking.of_cnns,
+    lambda c: c.cnn3 < c.cnn1 and c.cnn4 < c.cnn2, view=ranking.of_cnns,
     reads=f"“more robust” is read as a smaller attack success; {published_pairs()}",
     says="attack success {cnn3:%} without and {cnn1:%} with dropout if there is pooling, "
          "{cnn4:%} and {cnn2:%} if not"))
@@ -302,7 +295,7 @@ claim("table-9", "without dropout")(with_status(
 @claim("figure-11", "relate linearly", cells=True)
 def linear(data):
     _, words = with_status(
-        "dataset", lambda c: c.pearson < 2, view=lambda d: d["pearson"],
+        lambda c: c.pearson < 2, view=lambda d: d["pearson"],
         says=f"Pearson's correlation is {{pearson:.3f}} (n = {len(figures.CNNS)})")(data)
     return None, f"{words} (“linear” names no bound)"
 

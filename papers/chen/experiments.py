@@ -27,24 +27,21 @@ PRINTED = {row["model"] for item in ("table-1", "table-6", "table-7", "table-9")
 
 
 # ---- plans -----------------------------------------------------------------------------------------------
-def _spelt(names):
-    """`{name in a unit: name as printed}`."""
-    return {name.lower().replace(" ", ""): name for name in names}
-
-
-# Of each set of units: its networks as (architecture, options), its data sets, how units are named.
-_TEN = {key: (models.MODELS[name], {}) for key, name in _spelt(models.MODELS).items()}
-_FCNS = {key: ("chen-fcn", models.FCNS[name]) for key, name in _spelt(models.FCNS).items()}
-_CNNS = {key: ("chen-cnn", models.CNNS[name]) for key, name in _spelt(models.CNNS).items()}
+# Networks by their printed names: architecture, options.
+NETWORKS = {name: (architecture, {}) for name, architecture in models.MODELS.items()}
+NETWORKS |= {name: ("chen-fcn", options) for name, options in models.FCNS.items()}
+NETWORKS |= {name: ("chen-cnn", options) for name, options in models.CNNS.items()}
+SPELT = {name.lower().replace(" ", ""): name for name in NETWORKS}      # {as units name them: as printed}
 _ORDER = ("mnist", "fashion_mnist", "cifar10")          # in which units are computed
 NAMES = "{data}-{model}"
-_SUSPECTED = {key: _TEN[key] for key in ("lenet", "mobilenetv2", "squeezenet")}
-SETS = {"natural": (_TEN, _ORDER, NAMES), "robust": (_TEN, _ORDER, f"{NAMES}-robust"),
-        "dense": (_FCNS, _ORDER[:1], NAMES), "convolutional": (_CNNS, _ORDER, NAMES),
-        "suspects": (_SUSPECTED, _ORDER[:1], f"{NAMES}-suspects")}
+# Of each set of units: its networks, its data sets, how units are named.
+SETS = {"natural": (models.MODELS, _ORDER, NAMES), "robust": (models.MODELS, _ORDER, f"{NAMES}-robust"),
+        "dense": (models.FCNS, _ORDER[:1], NAMES), "convolutional": (models.CNNS, _ORDER, NAMES),
+        "suspects": (("MobileNetV2", "SqueezeNet", "LeNet"), _ORDER[:1], f"{NAMES}-suspects")}
 # The cheapest networks of each table: their states of half and of double the length are measured, too.
 CHEAP = ("lenet", "mobilenetv1", "mobilenetv2", "fcn-1", "fcn-2", "fcn-3", "cnn-2", "cnn-4")
-SPELT = {**_spelt(models.MODELS), **_spelt(models.FCNS), **_spelt(models.CNNS)}
+
+
 # ---- scales ----------------------------------------------------------------------------------------------
 SMALL = {"smoke": dict(datasets=("mnist",), dataset="all", recipe=models.SMOKE, robust=True, images_train=100,
                        held_out=100, longest=1, images_attack=20, draws=20, near=2, directions=2, seed=0),
@@ -111,7 +108,7 @@ def _asked(kind, data, name):
     items = {"dense": ("table-6", "table-7"), "convolutional": ("table-9",)}.get(kind, ("table-1",))
     printed = {row["model"]: row["acc"] for item in items for row in PAPER[item].rows
                if row["dataset"] == DATASETS[data]}
-    return printed.get(SPELT.get(name)) or float(np.median(list(printed.values())))
+    return printed.get(name) or float(np.median(list(printed.values())))
 
 
 def hook_on(dataset):
@@ -122,7 +119,8 @@ def hook_on(dataset):
 
 def plan(kind):
     """The plan of a set of `SETS`: a unit for each data set and network that a scale wants."""
-    networks, order, _ = SETS[kind]
+    chosen, order, _ = SETS[kind]
+    networks = {name: NETWORKS[printed] for name, printed in SPELT.items() if printed in chosen}
     robust = kind == "robust"
 
     def planned(scale):
@@ -133,7 +131,7 @@ def plan(kind):
             recipe=dataclasses.replace(scale.recipe, **models.OWN.get(architecture, {})),
             hook=hook_on(data) if robust else None,
             attacks=suspects_on(data) if kind == "suspects" else attacks_on(data),
-            asked=_asked(kind, data, name), other_lengths=kind != "suspects" and name in CHEAP,
+            asked=_asked(kind, data, SPELT[name]), other_lengths=kind != "suspects" and name in CHEAP,
             images_train=min(scale.images_train, 45_000 if data == "cifar10" else 55_000),
             held_out=scale.held_out, longest=scale.longest, images_attack=scale.images_attack,
             draws=scale.draws, near=scale.near, directions=scale.directions, seed=scale.seed)

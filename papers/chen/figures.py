@@ -32,6 +32,14 @@ def printed(run):
     return SPELT[run["model"]] in PRINTED
 
 
+def those(results, models):
+    """Of some `Results` the recorded runs of these networks, by their printed names.
+
+    The page's own stay: a small run may have none of them, and then shows others or that none is measured.
+    """
+    return dataclasses.replace(results.only(lambda run: SPELT[run["model"]] in models), own=results.own)
+
+
 def on_a_cpu(results):
     """Of some `Results` the runs on a CPU: on a GPU several networks were measured at a time."""
     def timed(runs):
@@ -110,9 +118,6 @@ def success(unit, attack):
     return float(wrong[correct].mean())
 
 
-FITTED = "fitted: the length of training was chosen by it"
-
-
 def networks(units):
     """A row a network of the units: its printed names, accuracy, success of each attack, metrics, distances.
 
@@ -147,7 +152,8 @@ def table_1(units):
 def as_cells(rows, columns):
     """Rows of a table from `networks`: success with its number of images, an accuracy that is fitted."""
     return [{name: row[name] for name in ("dataset", "model", "status")} | {
-        "acc": Cell(row["acc"], status=FITTED if row["matched"] else None)} | {
+        "acc": Cell(row["acc"], status="fitted: the length of training was chosen by it"
+                    if row["matched"] else None)} | {
         name: Cell(row[name], of=row["n"]) if name.startswith("asr") else row[name] for name in columns}
         for row in rows.to_dict("records")]
 
@@ -158,7 +164,7 @@ NETWORK = {"data set": "data set", "network": "network"}    # how a table of our
 def network_rows(units, columns, sort=None):
     """Rows of a table of ours, a network each: its names, and columns of `networks`; rates in percent."""
     rows = networks(units)
-    rows = rows.sort_values(sort, kind="stable") if sort and len(rows) else rows
+    rows = rows.sort_values(sort, kind="stable") if sort else rows
     return [{"data set": row["dataset"], "network": row["model"]} | {
         name: 100 * row[name] if name.startswith("asr") else row[name] for name in columns}
         for row in rows.to_dict("records")]
@@ -169,21 +175,15 @@ VARIANTS = {f"{words}, {by} classes": (features, by) for features, words in FEAT
             for by in ("true", "predicted")}
 
 
-def spans(numbers):
-    """Whole numbers as words: "1 to 16"."""
-    return " to ".join(f"{n:,.0f}" for n in dict.fromkeys((min(numbers), max(numbers))))
-
-
 def complete(rows, asked):
     """`{data set: its rows}` of a table, of those data sets of which all `asked` networks are there."""
-    return {} if not len(rows) else {data: nets for data in DATASETS.values()
-                                     if len(nets := rows[rows.dataset == data]) == asked}
+    return {data: nets for data in DATASETS.values() if len(nets := rows[rows.dataset == data]) == asked}
 
 
-def between(percents):
-    """Percentages as words, from the smallest to the largest: "36.4% to 87.1%"."""
-    percents = list(percents)
-    ends = [f"{display.number(float(end(percents)), digits=3)}%" for end in (min, max)]
+def between(numbers, unit="%"):
+    """Numbers as words, from the smallest to the largest: "36.4% to 87.1%"."""
+    numbers = list(numbers)
+    ends = [f"{display.number(float(end(numbers)), digits=3)}{unit}" for end in (min, max)]
     return " to ".join(dict.fromkeys(ends))
 
 
@@ -198,9 +198,7 @@ def grouped(points, labels):
 
 
 def draw_maps(panels):
-    """Maps `{title: (points [n, 2], labels [n])}`, a colour and a number a class; None of no panels."""
-    if not panels:
-        return None
+    """Maps `{title: (points [n, 2], labels [n])}`, a colour and a number a class."""
     columns = min(3, len(panels))
     rows = -(-len(panels) // columns)
     figure, axes = plt.subplots(rows, columns, squeeze=False,
@@ -218,16 +216,52 @@ def draw_maps(panels):
     return figure
 
 
+def of_maps(key, words):
+    """What `page.figure` takes for Figures 7 to 9: maps of MNIST, with shares of neighbours of one class."""
+    def maps(units):
+        return {SPELT[u["model"]]: (u[key], u["labels"]) for u in units.to_dict("records")}
+
+    return {"draw": lambda units: draw_maps({f"{name} ({grouped(*points):.0f}%)": points
+                                             for name, points in maps(units).items()}),
+            "data": lambda units: {
+                "neighbours_pct": {name: grouped(*points) for name, points in maps(units).items()},
+                "images": max(len(labels) for _, labels in maps(units).values())},
+            "alt": f"Maps of {words} digits, a panel a network, coloured by class.",
+            "contains": {"one scatter per model": lambda d: len(d["neighbours_pct"]) > 0}}
+
+
+# The panels of Figure 1: of the natural (0) or the robust network, which map, and its title.
+PANELS = {"natural_clean": (0, "map_clean", "natural, clean images"),
+          "natural_adversarial": (0, "map_text", "natural, adversarial images"),
+          "robust_adversarial": (1, "map_text", "robust, adversarial images")}
+
+
+def panels(*frames):
+    """Of the networks that are there: {name of a panel: (coordinates, classes)}."""
+    return {name: (u[key], u["labels"]) for name, (which, key, _) in PANELS.items()
+            for u in frames[which].to_dict("records")}
+
+
+FIGURE_1 = {      # what `page.figure` takes
+    "draw": lambda *frames: draw_maps({PANELS[name][2]: points for name, points in panels(*frames).items()}),
+    "data": lambda *frames: {
+        "neighbours_pct": {name: grouped(*points) for name, points in panels(*frames).items()},
+        "accuracy_on_originals_pct": 100 * min(units.test_accuracy.min() for units in frames)},
+    "alt": "Three maps of points, coloured by class: a natural network on clean and on adversarial images, a "
+           "robust one on adversarial images.",
+    "contains": {"t-SNE scatter": lambda d: len(d["neighbours_pct"]) > 0} | {
+        f"({letter})": lambda d, name=name: name in d["neighbours_pct"]
+        for letter, name in zip("abc", PANELS)}}
+
+
 # ---- figures ---------------------------------------------------------------------------------------------
 def draw_networks(rows, series, *, sort=None, axis="success rate or measure"):
-    """A panel a data set: columns of a table over its networks; None without any.
+    """A panel a data set: columns of a table over its networks.
 
     series  {column: label};  sort: the column that orders networks, None keeps the order of the rows
     axis    the label of the vertical axis
     """
-    there = [data for data in DATASETS.values() if len(rows) and (rows.dataset == data).any()]
-    if not there:
-        return None
+    there = [data for data in DATASETS.values() if (rows.dataset == data).any()]
     size = display.WIDEST, 0.9 + 2.3 * len(there)
     figure, axes = plt.subplots(len(there), 1, squeeze=False, figsize=size)
     for ax, data in zip(axes[:, 0], there):

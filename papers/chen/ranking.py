@@ -14,16 +14,21 @@ PRINTED = experiments.PAPER["table-1"].rows
 FEWER = "fewer than {asked} networks are measured"
 
 
+def published(column, data):
+    """A success rate of Table I on a data set, in percent: `{network: value}`."""
+    return {row["model"]: 100 * row[column] for row in PRINTED if row["dataset"] == data}
+
+
 # ---- coefficients ----------------------------------------------------------------------------------------
-def agreement(x, y):
-    """Pearson's and Spearman's coefficients of two columns; None where one is constant or has a gap."""
+def agreement(x, y, measure=stats.spearmanr):
+    """A coefficient of two columns, Spearman's or another; None where one is constant or has a gap."""
     x, y = (np.asarray(column, float) for column in (x, y))
     if len(x) < 2 or not np.isfinite(x + y).all() or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return {"pearson": None, "spearman": None}
-    return {"pearson": float(stats.pearsonr(x, y)[0]), "spearman": float(stats.spearmanr(x, y)[0])}
+        return None
+    return float(measure(x, y)[0])
 
 
-def coefficients(rows, pairs, *, asked=figures.TEN, kind="pearson"):
+def coefficients(rows, pairs, *, asked=figures.TEN, measure=stats.pearsonr):
     """`{data set: {name: coefficient, or a `Cell` with why it is none, "status": why there are none}}`.
 
     pairs  {name: (one column, another)}
@@ -33,7 +38,7 @@ def coefficients(rows, pairs, *, asked=figures.TEN, kind="pearson"):
         if data not in whole:
             result[data] = dict.fromkeys(pairs) | {"status": f"not run: {FEWER.format(asked=asked)}"}
             continue
-        cells = {name: agreement(whole[data][x], whole[data][y])[kind] for name, (x, y) in pairs.items()}
+        cells = {name: agreement(whole[data][x], whole[data][y], measure) for name, (x, y) in pairs.items()}
         result[data] = cells | {name: Cell(status=f"not run: {_gap(whole[data], pairs[name])}")
                                 for name, value in cells.items() if value is None}
     return result
@@ -70,7 +75,7 @@ def table_4(units):
 
 def ranks(rows):
     """Rank correlations of Table I in each data set whose ten networks are there."""
-    return coefficients(rows, figures.PAIRS | {"attacks": ("asr_inf", "asr_2")}, kind="spearman")
+    return coefficients(rows, figures.PAIRS | {"attacks": ("asr_inf", "asr_2")}, measure=stats.spearmanr)
 
 
 def of_cnns(rows):
@@ -79,7 +84,7 @@ def of_cnns(rows):
     None of fewer, and where attack success is the same on all.
     """
     whole, asked = figures.complete(rows, len(figures.CNNS)), len(figures.CNNS)
-    ranks = coefficients(rows, {"spearman": ("asr", "roby")}, asked=asked, kind="spearman")
+    ranks = coefficients(rows, {"spearman": ("asr", "roby")}, asked=asked, measure=stats.spearmanr)
     pearson = coefficients(rows, {"pearson": ("asr", "roby")}, asked=asked)
     success = {data: 100 * nets.set_index("model").asr for data, nets in whole.items()
                if nets.asr.nunique() > 1}
@@ -96,8 +101,8 @@ def of_series(columns, what):
     pairs, first = {f"{a}_{b}": (a, b) for a in columns for b in columns if a < b}, next(iter(columns))
     return {"draw": lambda units: figures.draw_networks(figures.table_1(units), columns, sort=first),
             "data": figures.with_lengths(lambda units: {
-                "panels": len({*figures.table_1(units).get("dataset", ())}), "series": len(columns),
-                "ranks": coefficients(figures.table_1(units), pairs, kind="spearman")}),
+                "panels": figures.table_1(units).dataset.nunique(), "series": len(columns),
+                "ranks": coefficients(figures.table_1(units), pairs, measure=stats.spearmanr)}),
             "alt": f"For each data set, {what} over the networks."}
 
 
@@ -111,15 +116,15 @@ QUANTITIES = {"roby_2": ("ROBY, L2", 1), "roby_inf": ("ROBY, L∞", 1), "fsa_2":
 APART = {"third": "PGD at ε/3", "code": "10 steps of 2"}   # L∞ attacks that flip unlike shares of networks
 
 
-def ranked(x, y, *, draws=1_000):
+def ranked(x, y):
     """Spearman's coefficient of two columns over networks, and its 95% interval over resampled networks."""
     x, y = (np.asarray(column, float) for column in (x, y))
-    chosen = np.random.default_rng(0).integers(len(x), size=(draws, len(x)))
+    chosen = np.random.default_rng(0).integers(len(x), size=(1_000, len(x)))
     low, high = interval(x[chosen], y[chosen])
-    return {"spearman": agreement(x, y)["spearman"], "low": low, "high": high}
+    return {"spearman": agreement(x, y), "low": low, "high": high}
 
 
-def rank_agreement(units, *, draws=1_000):
+def rank_agreement(units):
     """Rows (data set, quantity): rank correlation with the success of PGD at ε/3, and its 95% interval.
 
     The networks of a data set are drawn with replacement. Data sets that lack one of the ten have no row.
@@ -127,7 +132,7 @@ def rank_agreement(units, *, draws=1_000):
     rows = []
     for data, nets in figures.complete(figures.networks(units), figures.TEN).items():
         for name, (words, sign) in QUANTITIES.items():
-            rank = ranked(nets[name], nets.asr_third, draws=draws)
+            rank = ranked(nets[name], nets.asr_third)
             rows.append({"data set": data, "quantity": words, "sign": sign} | rank | {
                 "networks": spanned(rank)})
     return rows
@@ -177,19 +182,18 @@ def attacks(units):
     """Rows (data set, attack): success on the ten networks, the published one, and rank correlations."""
     rows = []
     for data, nets in figures.complete(figures.networks(units), figures.TEN).items():
-        table = pd.DataFrame([row for row in PRINTED if row["dataset"] == data]).set_index("model")
         for name, words in figures.ATTACKS.items():
-            published = 100 * nets.model.map(table[f"asr_{'inf' if name in LINF else '2'}"])
+            linf = name in ("text", "third", "code")    # the others are readings of the L2 form
+            paper = nets.model.map(published("asr_inf" if linf else "asr_2", data))
             rate = 100 * nets[f"asr_{name}"]
             rows.append({"data set": data, "attack": words, "n": len(nets),
-                         "ours": figures.between(rate), "paper": figures.between(published),
-                         "off": f"{(rate - published).abs().mean():.0f}",
-                         "by_paper": spanned(ranked(rate, published)),
+                         "ours": figures.between(rate), "paper": figures.between(paper),
+                         "off": f"{(rate - paper).abs().mean():.0f}",
+                         "by_paper": spanned(ranked(rate, paper)),
                          "by_third": "" if name == "third" else spanned(ranked(rate, nets.asr_third))})
     return rows
 
 
-LINF = "text", "third", "code"    # attacks of the L∞ form; the others are readings of the L2 form
 ATTACKS = {"data set": "data set", "attack": "attack", "n": "networks", "ours": "success",
            "paper": "published", "off": "mean absolute difference, points",
            "by_paper": "rank correlation with the published success", "by_third": "with success at ε/3"}
@@ -200,8 +204,7 @@ def suspected(units):
 
     `deviation` is the mean absolute one in points, over the networks that have the reading.
     """
-    published = {row["model"]: 100 * row["asr_inf"] for row in PRINTED if row["dataset"] == "MNIST"}
-    rates = {}
+    paper, rates = published("asr_inf", "MNIST"), {}
     for u in units.to_dict("records"):
         shares = {words: figures.success(u, name) for name, words in experiments.SUSPECTS.items()}
         shares["share of all images"] = float(np.mean(
@@ -210,9 +213,9 @@ def suspected(units):
             shares["batch normalisation by the batch"] = batch["flipped"] / max(1, batch["correct"])
         for words, share in shares.items():
             rates.setdefault(words, {})[experiments.SPELT[u["model"]]] = 100 * share
-    return [{"reading": "published", **{m: published[m] for m in next(iter(rates.values()), {})}}] + [
-        {"reading": words, **nets, "deviation": float(np.mean([abs(nets[m] - published[m]) for m in nets]))}
-        for words, nets in rates.items()] if rates else []
+    return [{"reading": "published", **{m: paper[m] for m in next(iter(rates.values()))}}] + [
+        {"reading": words, **nets, "deviation": float(np.mean([abs(nets[m] - paper[m]) for m in nets]))}
+        for words, nets in rates.items()]
 
 
 def of_suspects(units):
@@ -238,7 +241,6 @@ def answer(units, data="MNIST"):
     if (nets := figures.complete(figures.networks(units), figures.TEN).get(data)) is None:
         return {}
     reading = {row["reading"]: row for row in by_features(units) if row["data set"] == data}
-    published = {row["model"]: row["asr_2"] for row in PRINTED if row["dataset"] == data}
     ranks = [row[f"{attack}_{norm}_rank"]
              for row in reading.values() for attack in APART for norm in figures.NORMS]
     return measured(units, data) | {
@@ -248,7 +250,7 @@ def answer(units, data="MNIST"):
         "clear_of_0": _clear(ranks), "tried": len(ranks), "chance": 0.05 * len(ranks),
         "clear": _clear(row for row in rank_agreement(units) if row["data set"] == data),
         "quantities": len(QUANTITIES), "apart": spanned(ranked(nets.asr_third, nets.asr_code)),
-        "by_paper": spanned(ranked(nets.asr_ball, nets.model.map(published)))}
+        "by_paper": spanned(ranked(nets.asr_ball, nets.model.map(published("asr_2", data))))}
 
 
 def _clear(ranks):
@@ -259,9 +261,9 @@ def _clear(ranks):
 def measured(units, data="MNIST"):
     """For sentences: the networks on a data set, what attacks flip on them, how large their training was."""
     rows = figures.networks(units)
-    nets = rows[rows.dataset == data] if len(rows) else rows
+    nets = rows[rows.dataset == data]
     return {} if not len(nets) else {
         "networks": len(nets), "all": figures.TEN, "names": ", ".join(nets.model), "data": data,
         **{size: int(units[size].max()) for size in experiments.natural.sizes},
-        "epochs": figures.spans(nets.epochs),
+        "epochs": figures.between(nets.epochs, unit=""),
         **{name: figures.between(100 * nets[f"asr_{name}"]) for name in figures.ATTACKS}}

@@ -13,11 +13,15 @@ claim = Claims()
 networks_claim = partial(claim, counts=lambda labels: labels.get("network") not in figures.PROXIES)
 
 
-def over_networks(cells, judge, names=figures.NAMED, **more):
-    """`over_cases` of `{network: its values}`; a network on which a proxy was measured decides nothing."""
+def over_networks(judge, view=lambda data: data, *, names=figures.NAMED, **more):
+    """A predicate: `over_cases` of the {network: its values} that `view` makes of rows or data.
+
+    A network on which a proxy was measured decides nothing.
+    """
     proxies = [names[net] for net in figures.PROXIES if net in names]
-    return over_cases({names[net]: {"network": net} | values for net, values in cells.items()}, judge,
-                      what="networks", proxies=proxies, **more)
+    return lambda *results: over_cases(
+        {names[net]: {"network": net} | values for net, values in view(*results).items()}, judge,
+        what="networks", proxies=proxies, **more)
 
 
 def adversarial(cells):
@@ -27,65 +31,45 @@ def adversarial(cells):
 
 
 # ---- Section 3: OptMargin --------------------------------------------------------------------------------
-@networks_claim("table-1", "in all four settings")
-def optmargin_succeeds(rows):
-    return over_networks(figures.by_network(rows), lambda c: (
-        round(c.margin.success_pct) == 100 and c.margin.rms > c.brittle.rms,
-        f"success {short(c.margin.success_pct)}% (n = {c.margin.correct}), mean distance "
-        f"{short(c.margin.rms)} (OptBrittle {short(c.brittle.rms)}, n = {c.brittle.successful}; OptStrong "
-        f"{short(getattr(c.strong, 'rms', 'no value'))}, n = {c.strong.successful})"),
-        leaves="“below OptStrong” depends on OptStrong's unpublished settings", of_all=True)
-
-
+networks_claim("table-1", "in all four settings")(over_networks(lambda c: (
+    round(c.margin.success_pct) == 100 and c.margin.rms > c.brittle.rms,
+    f"success {short(c.margin.success_pct)}% (n = {c.margin.correct}), mean distance "
+    f"{short(c.margin.rms)} (OptBrittle {short(c.brittle.rms)}, n = {c.brittle.successful}; OptStrong "
+    f"{short(getattr(c.strong, 'rms', 'no value'))}, n = {c.strong.successful})"),
+    figures.by_network, of_all=True,
+    leaves="“below OptStrong” depends on OptStrong's unpublished settings"))
 claim("table-1", "leaves the original class readable")(
     "“visible” and “readable” are judged by eye, in Figure 5")
 
 
-def drops(rows, kind):
+def drops(kind):
     """Whether an attack succeeds less often on adversarially trained networks."""
-    return over_networks(adversarial(figures.by_network(rows)), lambda c: (
+    return over_networks(lambda c: (
         getattr(c, kind).success_pct < getattr(c.normal, kind).success_pct,
-        f"{short(getattr(c.normal, kind).success_pct)}% to {short(getattr(c, kind).success_pct)}%"))
+        f"{short(getattr(c.normal, kind).success_pct)}% to {short(getattr(c, kind).success_pct)}%"),
+        lambda rows: adversarial(figures.by_network(rows)))
 
 
-networks_claim("table-1", "OptStrong drops")(partial(drops, kind="strong"))
-networks_claim("table-1", "FGSM is weaker")(partial(drops, kind="fgsm"))
-
-
-@networks_claim("table-2", "restores OptBrittle")
-def restores(rows):
-    return over_networks(figures.by_network(rows), lambda c: (
-        c.brittle.region > 50 > c.margin.region,
-        f"OptBrittle {short(c.brittle.region)}% (n = {c.brittle.images}), OptMargin "
-        f"{short(c.margin.region)}% (n = {c.margin.images})"),
-        of_all=True, reads="“restores” is read as more than half, “fails” as less")
-
-
-@networks_claim("table-2", "lowest accuracy of all attacks")
-def lowest(rows):
-    return over_networks(figures.by_network(rows), lambda c: (
-        c.margin.region <= min(c.brittle.region, c.fgsm.region),
-        f"OptMargin {short(c.margin.region)}% (n = {c.margin.images}), the lowest other "
-        f"{short(min(c.brittle.region, c.fgsm.region))}%"), of_all=True)
-
-
-@networks_claim("table-2", "0% on OptBrittle everywhere")
-def point_is_evaded(rows):
-    """The claim itself names the exception."""
-    return over_networks(figures.by_network(rows), lambda c: (
-        round(c.brittle.point) == 0 and (round(c.margin.point) == 0 or c.network == "cifar10-adv"),
-        f"{short(c.brittle.point)}% (n = {c.brittle.images}) and {short(c.margin.point)}% "
-        f"(n = {c.margin.images})"), of_all=True)
-
-
-@networks_claim("table-2", "evades both")
-def evades_both(rows):
-    return over_networks(figures.by_network(rows), lambda c: (
-        c.margin.region < 50 and c.margin.point < 50,
-        f"region {short(c.margin.region)}%, point {short(c.margin.point)}% (n = {c.margin.images})"),
-        reads="“evades” is read as less than half")
-
-
+networks_claim("table-1", "OptStrong drops")(drops("strong"))
+networks_claim("table-1", "FGSM is weaker")(drops("fgsm"))
+networks_claim("table-2", "restores OptBrittle")(over_networks(lambda c: (
+    c.brittle.region > 50 > c.margin.region,
+    f"OptBrittle {short(c.brittle.region)}% (n = {c.brittle.images}), OptMargin "
+    f"{short(c.margin.region)}% (n = {c.margin.images})"),
+    figures.by_network, of_all=True, reads="“restores” is read as more than half, “fails” as less"))
+networks_claim("table-2", "lowest accuracy of all attacks")(over_networks(lambda c: (
+    c.margin.region <= min(c.brittle.region, c.fgsm.region),
+    f"OptMargin {short(c.margin.region)}% (n = {c.margin.images}), the lowest other "
+    f"{short(min(c.brittle.region, c.fgsm.region))}%"), figures.by_network, of_all=True))
+networks_claim("table-2", "0% on OptBrittle everywhere")(over_networks(lambda c: (
+    # the claim itself names the exception
+    round(c.brittle.point) == 0 and (round(c.margin.point) == 0 or c.network == "cifar10-adv"),
+    f"{short(c.brittle.point)}% (n = {c.brittle.images}) and {short(c.margin.point)}% "
+    f"(n = {c.margin.images})"), figures.by_network, of_all=True))
+networks_claim("table-2", "evades both")(over_networks(lambda c: (
+    c.margin.region < 50 and c.margin.point < 50,
+    f"region {short(c.margin.region)}%, point {short(c.margin.point)}% (n = {c.margin.images})"),
+    figures.by_network, reads="“evades” is read as less than half"))
 claim("figure-5", "visibly altered but readable")("“readable” is judged by eye: the images stand above")
 
 SLOWEST = "the slowest case is w32-10 on a graphics card, a GeForce GTX 1080"
@@ -124,45 +108,27 @@ def medians(data):
                   for kind, values in kinds.items()} for net, kinds in data.items()}
 
 
-@networks_claim("figure-1", "very close to zero")
-def optbrittle_is_close(data):
-    return over_networks(data, lambda c: (
-        c.brittle.median < c.brittle.line / 2 and c.brittle.home > 0.5,
-        f"median {c.brittle.median / c.brittle.line:.2g} of the black line, {c.brittle.home:.0%} of "
-        "directions lead to the true class"),
-        reads="“very close to zero” is read as less than half of the black line")
-
-
-@networks_claim("figure-1", "OptMargin curves lie higher")
-def optmargin_is_higher(data):
-    return over_networks(medians(data), lambda c: (
-        c.margin.median > c.brittle.median and (c.margin.home < c.brittle.home or c.margin.scale > 1),
-        f"median {c.brittle.words} for OptBrittle and {c.margin.words} for OptMargin; {c.brittle.home:.0%} "
-        f"and {c.margin.home:.0%} of directions lead to the true class"))
-
-
-@networks_claim("figure-1", "A small random step")
-def a_step_returns(data):
-    return over_networks(data, lambda c: (c.brittle.back > 0.9, f"{c.brittle.back:.0%} of directions"),
-                         reads="“nearly every” is read as nine in ten, “small” as within the black line")
-
-
-@networks_claim("figure-2", "more robust to random noise")
-def robust_to_noise(data):
-    return over_networks(medians(data), lambda c: (
-        c.brittle.rank < c.margin.rank < c.benign.rank and (
-            not hasattr(c, "fgsm") or c.brittle.rank < c.fgsm.rank < c.benign.rank),
-        f"benign {c.benign.words}, OptBrittle {c.brittle.words}, OptMargin {c.margin.words}, FGSM "
-        f"{c.fgsm.words if hasattr(c, 'fgsm') else 'no value'}"),
-        reads="medians beyond that: by the share of directions without a boundary")
-
-
-@networks_claim("figure-2", "black line lies below")
-def above_the_line(data):
-    return over_networks(data, lambda c: (
-        c.margin.above > 0.5, f"{c.margin.above * c.margin.images:.0f} of {c.margin.images} images"),
-        reads="“below” is read as a median distance above the line for more than half of the images")
-
+networks_claim("figure-1", "very close to zero")(over_networks(lambda c: (
+    c.brittle.median < c.brittle.line / 2 and c.brittle.home > 0.5,
+    f"median {c.brittle.median / c.brittle.line:.2g} of the black line, {c.brittle.home:.0%} of "
+    "directions lead to the true class"),
+    reads="“very close to zero” is read as less than half of the black line"))
+networks_claim("figure-1", "OptMargin curves lie higher")(over_networks(lambda c: (
+    c.margin.median > c.brittle.median and (c.margin.home < c.brittle.home or c.margin.scale > 1),
+    f"median {c.brittle.words} for OptBrittle and {c.margin.words} for OptMargin; {c.brittle.home:.0%} "
+    f"and {c.margin.home:.0%} of directions lead to the true class"), medians))
+networks_claim("figure-1", "A small random step")(over_networks(
+    lambda c: (c.brittle.back > 0.9, f"{c.brittle.back:.0%} of directions"),
+    reads="“nearly every” is read as nine in ten, “small” as within the black line"))
+networks_claim("figure-2", "more robust to random noise")(over_networks(lambda c: (
+    c.brittle.rank < c.margin.rank < c.benign.rank and (
+        not hasattr(c, "fgsm") or c.brittle.rank < c.fgsm.rank < c.benign.rank),
+    f"benign {c.benign.words}, OptBrittle {c.brittle.words}, OptMargin {c.margin.words}, FGSM "
+    f"{c.fgsm.words if hasattr(c, 'fgsm') else 'no value'}"),
+    medians, reads="medians beyond that: by the share of directions without a boundary"))
+networks_claim("figure-2", "black line lies below")(over_networks(
+    lambda c: (c.margin.above > 0.5, f"{c.margin.above * c.margin.images:.0f} of {c.margin.images} images"),
+    reads="“below” is read as a median distance above the line for more than half of the images"))
 
 # The larger of the two errors of the paper's classifier that was trained on OptMargin (Table 3), in percent.
 ERRORS = {f"mnist-{'normal' if row['model_training'] == 'normal' else 'adv'}": max(
@@ -183,43 +149,34 @@ def thresholds(data):
             for margin in [kinds.get("margin", {})] if "median_threshold" in margin}
 
 
-@networks_claim("figure-2", "no single threshold")
-def no_threshold(data):
-    return over_networks(thresholds(data), lambda c: (
-        c.paper <= c.median.high and c.paper <= c.least.high,
-        f"the threshold best on these {c.images} images misclassifies {c.median.words} of benign or of "
-        f"OptMargin images by the median and {c.least.words} by the nearest distance; the paper's "
-        f"classifier {c.paper:.1f}%, on its network"), of_all=True,
-        reads="“separates” is read as an interval below the error of that classifier; Section 5 trains a "
-              "classifier on the images of this page")
+networks_claim("figure-2", "no single threshold")(over_networks(lambda c: (
+    c.paper <= c.median.high and c.paper <= c.least.high,
+    f"the threshold best on these {c.images} images misclassifies {c.median.words} of benign or of "
+    f"OptMargin images by the median and {c.least.words} by the nearest distance; the paper's "
+    f"classifier {c.paper:.1f}%, on its network"), thresholds, of_all=True,
+    reads="“separates” is read as an interval below the error of that classifier; Section 5 trains a "
+          "classifier on the images of this page"))
+networks_claim("figure-2", "Adversarial training brings")(over_networks(lambda c: (
+    c.benign.median < c.normal.benign.median if c.network == "mnist-adv" else
+    c.benign.median > c.normal.benign.median, f"{c.benign.words}, normal {c.normal.benign.words}"),
+    lambda data: adversarial(medians(data))))
 
 
-@networks_claim("figure-2", "Adversarial training brings")
-def training_moves_boundaries(data):
-    return over_networks(adversarial(medians(data)), lambda c: (
-        c.benign.median < c.normal.benign.median if c.network == "mnist-adv" else
-        c.benign.median > c.normal.benign.median, f"{c.benign.words}, normal {c.normal.benign.words}"))
+def with_mnist(data):
+    """Purities of each network, beside those of its training's network of MNIST and the largest one."""
+    return {net: kinds | {"mnist": data.get(net.replace("cifar10", "mnist")),
+                          "largest": max(kinds.values(), default=None)} for net, kinds in data.items()}
 
 
-@networks_claim("figure-3", "especially high purity")
-def optbrittle_is_pure(data):
-    def judge(c):
-        gap = data[c.network.replace("cifar10", "mnist")]
-        return (c.brittle == max(data[c.network].values()) and
-                gap["brittle"] - gap["benign"] >= c.brittle - c.benign,
-                f"OptBrittle {c.brittle:.2f}, benign {c.benign:.2f}")
-
-    return over_networks(data, judge, of_all=True)
-
-
-@networks_claim("figure-3", "much harder to tell")
-def purity_is_like_benign(data):
-    return over_networks(data, lambda c: (
-        all(abs(getattr(c, kind) - c.benign) < abs(c.brittle - c.benign) / 2 for kind in ("margin", "fgsm")
-            if kind == "margin" or hasattr(c, "fgsm")),
-        f"benign {c.benign:.2f}, OptBrittle {c.brittle:.2f}, OptMargin {c.margin:.2f}, FGSM "
-        + (f"{c.fgsm:.2f}" if hasattr(c, "fgsm") else "no value")),
-        reads="“much harder” is read as a difference to benign of less than half of OptBrittle's")
+networks_claim("figure-3", "especially high purity")(over_networks(lambda c: (
+    c.brittle == c.largest and c.mnist.brittle - c.mnist.benign >= c.brittle - c.benign,
+    f"OptBrittle {c.brittle:.2f}, benign {c.benign:.2f}"), with_mnist, of_all=True))
+networks_claim("figure-3", "much harder to tell")(over_networks(lambda c: (
+    all(abs(getattr(c, kind) - c.benign) < abs(c.brittle - c.benign) / 2 for kind in ("margin", "fgsm")
+        if kind == "margin" or hasattr(c, "fgsm")),
+    f"benign {c.benign:.2f}, OptBrittle {c.brittle:.2f}, OptMargin {c.margin:.2f}, FGSM "
+    + (f"{c.fgsm:.2f}" if hasattr(c, "fgsm") else "no value")),
+    reads="“much harder” is read as a difference to benign of less than half of OptBrittle's"))
 
 
 # ---- Section 5: classifiers of boundary distances --------------------------------------------------------
@@ -239,52 +196,42 @@ def best(rows):
     return {net: {"best": values.max()} for net, values in accuracies.items()}
 
 
-@networks_claim("table-3", "also recognises OptBrittle", cells=True)
-def recognises_optbrittle(rows):
-    return over_networks(by_attack(rows), lambda c: (
-        c.OptMargin.false_neg_optbrittle_pct.value < c.OptBrittle.false_neg_optmargin_pct.value,
-        f"false negatives of OptBrittle {short(c.OptMargin.false_neg_optbrittle_pct.value)}% when trained on "
-        f"OptMargin (n = {short(c.OptMargin.false_neg_optbrittle_pct.of)}), of OptMargin "
-        f"{short(c.OptBrittle.false_neg_optmargin_pct.value)}% when trained on OptBrittle "
-        f"(n = {short(c.OptBrittle.false_neg_optmargin_pct.of)})"), of_all=True)
-
-
-@networks_claim("table-3", "Best worst-case accuracy", "table-2")
-def beats_the_vote(rows, table_2):
+def beside_the_vote(rows, table_2):
+    """`best` beside what Table 2 has of region classification."""
     cells = figures.by_network(table_2)
-    return over_networks({net: cells[net] | accuracy for net, accuracy in best(rows).items()}, lambda c: (
-        c.best > c.margin.region, f"best classifier {short(c.best)}%, region classification of OptMargin "
-        f"examples {short(c.margin.region)}%"), of_all=True)
+    return {net: cells[net] | accuracy for net, accuracy in best(rows).items()}
 
 
-@networks_claim("table-3", "the normally trained model gives better")
-def training_decides(rows):
-    return over_networks(adversarial(best(rows)), lambda c: (
-        (c.normal.best > c.best) == (c.network == "mnist-adv"),
-        f"best worst-case accuracy {short(c.normal.best)}% on the normal, {short(c.best)}% on the "
-        "adversarially trained network"), names={"mnist-adv": "MNIST", "cifar10-adv": "CIFAR-10"})
-
-
-@networks_claim("table-3", "does not mimic")
-def does_not_mimic(rows):
-    return over_networks(by_attack(rows), lambda c: (
-        c.OptMargin.worst_case_pct > 50,
-        f"worst-case accuracy {short(c.OptMargin.worst_case_pct)}% when trained on OptMargin"),
-        reads="“does not mimic” is read as better than chance")
-
-
-@networks_claim("table-4", "harder to recognise", "table-3")
-def fgsm_is_harder(rows, table_3):
+def on_fgsm(rows, table_3):
+    """False negatives on FGSM and on OptMargin of the normal networks, beside those of MNIST's."""
     fgsm = {row["dataset"]: row["false_neg_pct"] for row in rows.to_dict("records")}
     both = {net: {"fgsm": fgsm[figures.NETWORKS[net][0]],
                   "margin": by_attack(table_3)[net].get("OptMargin", {}).get("false_neg_optmargin_pct")}
             for net in ("mnist-normal", "cifar10-normal")}
-    cells = {net: errors | {"mnist": both["mnist-normal"]} for net, errors in both.items()}
-    return over_networks(cells, lambda c: (
-        c.fgsm > c.margin and c.fgsm - c.margin >= c.mnist.fgsm - c.mnist.margin,
-        f"false negatives of FGSM {short(c.fgsm)}%, of OptMargin {short(c.margin)}%"), of_all=True)
+    return {net: errors | {"mnist": both["mnist-normal"]} for net, errors in both.items()}
 
 
+networks_claim("table-3", "also recognises OptBrittle", cells=True)(over_networks(lambda c: (
+    c.OptMargin.false_neg_optbrittle_pct.value < c.OptBrittle.false_neg_optmargin_pct.value,
+    f"false negatives of OptBrittle {short(c.OptMargin.false_neg_optbrittle_pct.value)}% when trained on "
+    f"OptMargin (n = {short(c.OptMargin.false_neg_optbrittle_pct.of)}), of OptMargin "
+    f"{short(c.OptBrittle.false_neg_optmargin_pct.value)}% when trained on OptBrittle "
+    f"(n = {short(c.OptBrittle.false_neg_optmargin_pct.of)})"), by_attack, of_all=True))
+networks_claim("table-3", "Best worst-case accuracy", "table-2")(over_networks(lambda c: (
+    c.best > c.margin.region, f"best classifier {short(c.best)}%, region classification of OptMargin "
+    f"examples {short(c.margin.region)}%"), beside_the_vote, of_all=True))
+networks_claim("table-3", "the normally trained model gives better")(over_networks(lambda c: (
+    (c.normal.best > c.best) == (c.network == "mnist-adv"),
+    f"best worst-case accuracy {short(c.normal.best)}% on the normal, {short(c.best)}% on the "
+    "adversarially trained network"),
+    lambda rows: adversarial(best(rows)), names={"mnist-adv": "MNIST", "cifar10-adv": "CIFAR-10"}))
+networks_claim("table-3", "does not mimic")(over_networks(lambda c: (
+    c.OptMargin.worst_case_pct > 50,
+    f"worst-case accuracy {short(c.OptMargin.worst_case_pct)}% when trained on OptMargin"),
+    by_attack, reads="“does not mimic” is read as better than chance"))
+networks_claim("table-4", "harder to recognise", "table-3")(over_networks(lambda c: (
+    c.fgsm > c.margin and c.fgsm - c.margin >= c.mnist.fgsm - c.mnist.margin,
+    f"false negatives of FGSM {short(c.fgsm)}%, of OptMargin {short(c.margin)}%"), on_fgsm, of_all=True))
 claim("table-4", "too few successful")(
     "no classifier is trained there, as in the paper; Table 1 has the success of FGSM")
 
@@ -307,60 +254,46 @@ def cost_varies(data):
 
 
 # ---- Appendix D: images of ImageNet's size ---------------------------------------------------------------
-def on_imagenet(rows, judge, reads=""):
-    """`over_cases` of the one network, by kind of example: rows of Table 5, or data of a figure."""
-    kinds = {name: kind for kind, name in figures.KINDS.items()}
-    return over_cases({"SqueezeNet 1.1": rows if isinstance(rows, dict) else {
-        kinds[row["attack"]]: row for row in rows.to_dict("records")}}, judge, reads=reads)
+def on_imagenet(judge, reads=""):
+    """A predicate: `over_cases` of the one network, by kind of example: Table 5, or a figure's data."""
+    def predicate(rows):
+        kinds = {name: kind for kind, name in figures.KINDS.items()}
+        return over_cases({"SqueezeNet 1.1": rows if isinstance(rows, dict) else {
+            kinds[row["attack"]]: row for row in rows.to_dict("records")}}, judge, reads=reads)
+    return predicate
 
 
-@claim("table-5", "lowers region-classification accuracy most")
-def lowers_most(rows):
-    return on_imagenet(rows, lambda c: (
-        c.margin.region_accuracy_pct < min(c.fgsm.region_accuracy_pct, c.brittle.region_accuracy_pct),
-        f"accuracy of the vote on benign images {short(c.benign.region_accuracy_pct)}%, OptBrittle "
-        f"{short(c.brittle.region_accuracy_pct)}%, OptMargin {short(c.margin.region_accuracy_pct)}%, FGSM "
-        f"{short(c.fgsm.region_accuracy_pct)}%"))
-
-
-@claim("table-5", "Boundary classification separates")
-def separates(rows):
-    return on_imagenet(rows, lambda c: (
-        max(c.brittle.false_neg_pct, c.margin.false_neg_pct) < c.fgsm.false_neg_pct,
-        f"false negatives of OptBrittle {short(c.brittle.false_neg_pct)}%, OptMargin "
-        f"{short(c.margin.false_neg_pct)}%, FGSM {short(c.fgsm.false_neg_pct)}%"),
-        reads="“well” and “badly” are read as fewer and more false negatives")
-
-
-@claim("table-5", "far higher distortion")
-def fgsm_distorts(rows):
-    return on_imagenet(rows, lambda c: (
-        c.fgsm.distortion_rms > c.margin.distortion_rms and
-        c.fgsm.point_accuracy_pct > c.margin.point_accuracy_pct,
-        f"distortion of FGSM {short(c.fgsm.distortion_rms)}, OptMargin {short(c.margin.distortion_rms)}; "
-        f"accuracy {short(c.fgsm.point_accuracy_pct)}% and {short(c.margin.point_accuracy_pct)}%"),
-        reads="“far” names no bound")
-
-
-@claim("figure-8", "withstand region-classification noise")
-def withstands(data):
-    return on_imagenet(data, lambda c: (
-        c.brittle.restored > 50 > c.margin.restored,
-        f"the vote is correct on {short(c.brittle.restored)}% of the images after OptBrittle, "
-        f"{short(c.margin.restored)}% after OptMargin, {short(c.benign.restored)}% of benign ones"),
-        reads="“change class” is read as a correct vote on more than half, “withstand” as on less")
+claim("table-5", "lowers region-classification accuracy most")(on_imagenet(lambda c: (
+    c.margin.region_accuracy_pct < min(c.fgsm.region_accuracy_pct, c.brittle.region_accuracy_pct),
+    f"accuracy of the vote on benign images {short(c.benign.region_accuracy_pct)}%, OptBrittle "
+    f"{short(c.brittle.region_accuracy_pct)}%, OptMargin {short(c.margin.region_accuracy_pct)}%, FGSM "
+    f"{short(c.fgsm.region_accuracy_pct)}%")))
+claim("table-5", "Boundary classification separates")(on_imagenet(lambda c: (
+    max(c.brittle.false_neg_pct, c.margin.false_neg_pct) < c.fgsm.false_neg_pct,
+    f"false negatives of OptBrittle {short(c.brittle.false_neg_pct)}%, OptMargin "
+    f"{short(c.margin.false_neg_pct)}%, FGSM {short(c.fgsm.false_neg_pct)}%"),
+    reads="“well” and “badly” are read as fewer and more false negatives"))
+claim("table-5", "far higher distortion")(on_imagenet(lambda c: (
+    c.fgsm.distortion_rms > c.margin.distortion_rms and
+    c.fgsm.point_accuracy_pct > c.margin.point_accuracy_pct,
+    f"distortion of FGSM {short(c.fgsm.distortion_rms)}, OptMargin {short(c.margin.distortion_rms)}; "
+    f"accuracy {short(c.fgsm.point_accuracy_pct)}% and {short(c.margin.point_accuracy_pct)}%"),
+    reads="“far” names no bound"))
+claim("figure-8", "withstand region-classification noise")(on_imagenet(lambda c: (
+    c.brittle.restored > 50 > c.margin.restored,
+    f"the vote is correct on {short(c.brittle.restored)}% of the images after OptBrittle, "
+    f"{short(c.margin.restored)}% after OptMargin, {short(c.benign.restored)}% of benign ones"),
+    reads="“change class” is read as a correct vote on more than half, “withstand” as on less"))
 
 
 @claim("figure-9", "much more robust to random noise")
-def fgsm_is_robust(data):
-    def judge(c):
-        def gap(kind):
-            return abs(kind.purity - c.benign.purity)
+@on_imagenet
+def fgsm_is_robust(c):
+    def gap(kind):
+        return abs(kind.purity - c.benign.purity)
 
-        return (c.fgsm.median > max(c.brittle.median, c.margin.median) and
-                gap(c.fgsm) < min(gap(c.brittle), gap(c.margin)),
-                "median boundary distance (RMS) and top-1 purity of benign images "
-                + ", ".join(f"{name}{short(kind.median)} and {short(kind.purity)}" for name, kind in (
-                    ("", c.benign), ("OptBrittle ", c.brittle), ("OptMargin ", c.margin), ("FGSM ", c.fgsm))))
-
-    return on_imagenet(data, judge)
+    return (c.fgsm.median > max(c.brittle.median, c.margin.median) and
+            gap(c.fgsm) < min(gap(c.brittle), gap(c.margin)),
+            "median boundary distance (RMS) and top-1 purity of benign images "
+            + ", ".join(f"{name}{short(kind.median)} and {short(kind.purity)}" for name, kind in (
+                ("", c.benign), ("OptBrittle ", c.brittle), ("OptMargin ", c.margin), ("FGSM ", c.fgsm))))

@@ -4,11 +4,12 @@ from itertools import product
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from papers.he.experiments import ASKED, COLUMNS, SETTINGS
+from papers.he.experiments import ASKED, COLUMNS, SCRIPT, SETTINGS
 from report import display, reference
 from report.cell import Cell, values
 from report.prose import mean, percent, share
 from report.tidy import unnest
+from shared.attacks.region import Region
 from shared.susceptibility import percentage
 
 PAPER = reference.paper("he")
@@ -65,6 +66,14 @@ def facts(runs):
         of_kind[kind] = percentage(int(images.region.sum()), len(images)) | {
             "rms": mean_distance(images), "paper": once.get(kind, {}) | twice.get(kind, {})}
     return of_kind if of_kind["brittle"]["rms"] and of_kind["margin"]["rms"] else {}
+
+
+def cost(runs):
+    """Passes an image of OptMargin and OptBrittle on the normal MNIST network, and their ratio."""
+    near, far = (mean(unnest(only(runs, "mnist-normal", kind), "passes").passes)
+                 for kind in ("brittle", "margin"))
+    return {"members": SCRIPT.members, "samples": Region(0.3).samples, "brittle_passes": near,
+            "margin_passes": far, "slowdown": far / near if near and far else None}
 
 
 def pictures(runs):
@@ -222,9 +231,8 @@ NOISES = {"own": "the attack's own vectors, %", "others": "new vectors of the sa
 
 
 def misread_under_noise(runs):
-    """A row for each network with runs of `under_noise`: mean shares in percent over the examples."""
+    """Mean shares of `experiments.under_noise` in percent over the examples, and how many these are."""
     rows = unnest(runs, "counts", *NOISES)
-    nets = sorted(set(rows.network), key=lambda net: [*COLUMNS, net].index(net))
-    return [{"network": NAMED.get(net, net), "images": int(own.counts.sum())}
-            | {k: percent(own[k][own.counts].sum(), own.counts.sum()) for k in NOISES}
-            for net in nets for own in [rows[rows.network == net]]]
+    own = rows[rows.counts.astype(bool)]
+    return {"network": "SqueezeNet 1.1", "images": len(own)} | {
+        kind: percent(own[kind].sum(), len(own)) for kind in NOISES}

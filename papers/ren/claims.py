@@ -143,32 +143,26 @@ def by_key(rows):
     return {(row["background"], row["t"], row["T"]): row for row in pd.DataFrame(rows).to_dict("records")}
 
 
-def by_step(rows, judge, *measures):
-    """`over_cases` of the steps from a pruning to the next stronger one, with the measures in words."""
-    at = by_key(rows)
-    return over_cases({f"{b}, t = {t}, T = {T}": {"before": at.get((b, *weaker)), "after": at.get((b, t, T))}
-                       for b in UNIFORM for weaker, (t, T) in zip((UNPRUNED, *SETTINGS), SETTINGS)},
-                      lambda c: (judge(c.before, c.after), ", ".join(
-                          f"{name} from {getattr(c.before, f'{name}_ssim'):.4f} to "
-                          f"{getattr(c.after, f'{name}_ssim'):.4f}" for name in measures)))
+def by_step(judge, *measures):
+    """A predicate: `over_cases` of the steps from a pruning to the next stronger one, measures in words."""
+    def predicate(rows):
+        at = by_key(rows)
+        cases = {f"{b}, t = {t}, T = {T}": {"before": at.get((b, *weaker)), "after": at.get((b, t, T))}
+                 for b in UNIFORM for weaker, (t, T) in zip((UNPRUNED, *SETTINGS), SETTINGS)}
+        return over_cases(cases, lambda c: (judge(c.before, c.after), ", ".join(
+            f"{name} from {getattr(c.before, f'{name}_ssim'):.4f} to {getattr(c.after, f'{name}_ssim'):.4f}"
+            for name in measures)))
+    return predicate
 
 
-@claim("table-4", "Stronger pruning improves separability")
-def separability_falls(rows):
-    return by_step(rows, lambda before, after: after.separability_ssim < before.separability_ssim,
-                   "separability")
-
-
-@claim("table-4", "Stronger pruning costs robustness")
-def robustness_rises(rows):
-    return by_step(rows, lambda before, after: after.robustness_ssim > before.robustness_ssim, "robustness")
-
-
-@claim("table-4", "There is a trade-off")
-def falls_are_paid(rows):
-    return by_step(rows, lambda before, after: (
-        after.robustness_ssim > before.robustness_ssim or
-        after.separability_ssim >= before.separability_ssim), "separability", "robustness")
+separability_falls = claim("table-4", "Stronger pruning improves separability")(by_step(
+    lambda before, after: after.separability_ssim < before.separability_ssim, "separability"))
+robustness_rises = claim("table-4", "Stronger pruning costs robustness")(by_step(
+    lambda before, after: after.robustness_ssim > before.robustness_ssim, "robustness"))
+falls_are_paid = claim("table-4", "There is a trade-off")(by_step(
+    lambda before, after: (after.robustness_ssim > before.robustness_ssim or
+                           after.separability_ssim >= before.separability_ssim),
+    "separability", "robustness"))
 
 
 @claim("table-4", "Compared with Table III")
@@ -194,8 +188,5 @@ claim("figure-3", "Visually the first-row")("looked at by eye in the paper; no m
 claim("figure-3", "prediction probabilities")(
     "the paper does not name the background of a row; ours is chosen by this property")
 
-
-@claim("figure-3", "raising luminosity", "table-4")
-def white_suffers_in_table_4(data, rows):
-    """Said of all digits, so judged on Table IV, by the same rule."""
-    return white_suffers(rows)
+# Said of all digits, so judged on Table IV, by the same rule.
+claim("figure-3", "raising luminosity", "table-4")(lambda data, rows: white_suffers(rows))

@@ -15,8 +15,7 @@ ARCHITECTURES = {"a": "A", "b": "B", "c": "C"}
 BACKGROUNDS = (*UNIFORM, "digit")               # of Section IV; the other sections have the first two
 UNPRUNED = (0, 255)                             # no pixel is below 0 or above 255
 SETTINGS = ((64, 255), (128, 255), (128, 128))  # t and T of Table IV
-PLACES = {"mixed": "digit, background and mixtures", "input": "only the input of the network",
-          "source": "the digit only"}
+PLACES = "mixed", "input", "source"             # where pruning acts: see `borderline.Pruning`
 
 
 # ---- scales ----------------------------------------------------------------------------------------------

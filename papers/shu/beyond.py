@@ -94,7 +94,7 @@ def suspects(runs):
 
 def transfers(sweeps, others):
     """A row a printed attack: mean rate (%) of the networks not attacked on its images, of all families."""
-    families = [("here", sweeps), *(others.groupby("of", sort=False) if len(others) else ())]
+    families = [("here", sweeps), *others.groupby("of", sort=False)]
     rows = []
     for row in PAPER["table-3"].rows:
         cells = {"attack": row["attack"].replace("Linf", "L∞"), "published": 100 * mean(_in_print(row)[1:])}
@@ -103,21 +103,21 @@ def transfers(sweeps, others):
                     if METHODS.get(run["method"]) == row["attack"]]
             cells[name] = mean([100 * mean(box.held["attack"]["rates"][1:]) for box in held if box])
         rows.append(cells)
-    return rows if len(sweeps) else []
+    return rows
 
 
 def over_images(runs):
-    """A row an attack: shares of the images with a box of a kind at some size, with their intervals."""
-    table = []
-    for method, runs_of in runs.groupby("method", sort=False) if len(runs) else ():
-        rows = [row for rows in runs_of.rows for row in rows]
-        kinds = [{boxes.kind(rates) for curve in (row.get("whole") or row["boxes"]).values()
-                  for rates in curve["rates"]} for row in rows if row.get("whole") or row.get("boxes")]
-        table.append({"attack": called(method), "images": len(rows), "boxes": len(kinds)})
-        for kind, name in KINDS.items():
-            if kind:
-                share = percentage(sum(kind in occurring for occurring in kinds), len(rows))
-                table[-1][name] = prose.fill("{percent:%} ({low:.0f} to {high:.0f})", share)
+    """Of the images of one attack, shares with a box of a kind at some size, with intervals; {} of none."""
+    if not len(runs):
+        return {}
+    rows = [row for rows in runs.rows for row in rows]
+    kinds = [{boxes.kind(rates) for curve in row["boxes"].values() for rates in curve["rates"]}
+             for row in rows if row.get("boxes")]
+    table = {"attack": called(runs.method.iloc[0]), "images": len(rows), "boxes": len(kinds)}
+    for kind, name in KINDS.items():
+        if kind:
+            share = percentage(sum(kind in occurring for occurring in kinds), len(rows))
+            table[name] = prose.fill("{percent:%} ({low:.0f} to {high:.0f})", share)
     return table
 
 

@@ -1,6 +1,4 @@
 """How each printed claim of Shu et al. is judged; see `report.claims`."""
-from functools import partial
-
 import pandas as pd
 
 from papers.shu.experiments import INTERVALS, PAPER
@@ -12,9 +10,10 @@ WIDELY = {"NF": (0.62, 1), "MI": (0.62, 1), "PW": (0.01, 0.55)}     # bounds tha
 
 
 # ---- what several sections use ---------------------------------------------------------------------------
-def over_rows(rows, judge, key="attack", reads=""):
-    """`over_cases` of the rows of a table, called by a column."""
-    return over_cases({str(row[key]): row for row in rows.to_dict("records")}, judge, reads=reads)
+def over_rows(judge, view=lambda rows: rows, *, key="attack", reads=""):
+    """A predicate: `over_cases` of the rows that `view` makes of a table, called by a column."""
+    return lambda *tables: over_cases({str(row[key]): row for row in view(*tables).to_dict("records")}, judge,
+                                      reads=reads)
 
 
 def rates(rows, attacked=False):
@@ -28,17 +27,23 @@ def rates(rows, attacked=False):
                        second=[sorted(row)[-2] if len(row) > 1 else None for row in of.to_numpy()])
 
 
-def some(rows, passes, reads):
-    """Whether some row passes, and which do.
+def networks(c):
+    """The rates of a row of `rates` in words."""
+    return f"attacked network {short(c.M1)}, others from {short(c.least)} to {short(c.most)}"
+
+
+def some(passes, reads):
+    """A predicate: whether some row passes, and which do.
 
     passes  row -> whether it does;  reads: how words of the claim are read that name no bound
     """
-    measured = [row for row in rates(rows).itertuples() if row.M1 >= 0]
-    passing = [row for row in measured if passes(row)]
-    words = "; ".join(f"{row.attack}: attacked network {short(row.M1)}, others from {short(row.least)} to "
-                      f"{short(row.most)}" for row in passing)
-    return (bool(passing) if measured else None,
-            f"{words or f'in none of the {len(measured)} boxes'} ({reads})")
+    def predicate(rows):
+        measured = [row for row in rates(rows).itertuples() if row.M1 >= 0]
+        passing = [row for row in measured if passes(row)]
+        words = "; ".join(f"{row.attack}: {networks(row)}" for row in passing)
+        return (bool(passing) if measured else None,
+                f"{words or f'in none of the {len(measured)} boxes'} ({reads})")
+    return predicate
 
 
 def similar(least, most, word):
@@ -107,14 +112,12 @@ def fewer_intervals(rows):
     return holds, words or "no box"
 
 
-@claim("table-2", "fool the attacked M_1 while")
-def fool_the_attacked(rows):
-    return some(rows, lambda row: row.M1 > 0.5 and row.least == 0, "“fool” is read as more than half")
-
-
-@claim("table-2", "leave M_1 right while")
-def fool_another(rows):
-    return some(rows, lambda row: row.M1 == 0 and row.most > 0.5, "“most” is read as more than half")
+claim("table-2", "fool the attacked M_1 while")(some(
+    lambda row: row.M1 > 0.5 and row.least == 0, "“fool” is read as more than half"))
+claim("table-2", "leave M_1 right while")(some(
+    lambda row: row.M1 == 0 and row.most > 0.5, "“most” is read as more than half"))
+claim("table-2", "not universal")(some(
+    lambda row: row.M1 > 0.5 > row.least, "some network is right on most samples, $M_1$ is wrong on most"))
 
 
 @claim("table-2", "PW rectangle is transferable")
@@ -123,51 +126,40 @@ def pw_transfers(rows):
     return over_cases({"": box}, lambda c: (c.least >= 0.48, f"from {short(c.least)} to {short(c.most)}"))
 
 
-@claim("table-2", "Except for PW")
-def narrow_intervals(rows):
-    return over_rows(rows[rows.attack != "PW"], lambda c: (
-        c.smallest_interval <= 0.032, short(c.smallest_interval)))
+claim("table-2", "Except for PW")(over_rows(
+    lambda c: (c.smallest_interval <= 0.032, short(c.smallest_interval)),
+    lambda rows: rows[rows.attack != "PW"]))
+claim("table-3", "M_1 is wrong on every")(over_rows(
+    lambda c: (c.M1 > 0.99, short(c.M1)),
+    reads="up to 1% of the images may lie on the boundary, where rounding decides the label in another "
+          "batch"))
+claim("table-3", "do not transfer")(over_rows(
+    lambda c: (c.most == 0, f"at most {short(c.most)}"),
+    lambda rows: rates(rows[rows.attack.isin(("FGSM", "CW2", "BIM Linf"))])))
+claim("table-3", "NF and MI images transfer")(over_rows(
+    lambda c: (c.least >= WIDELY[c.attack][0] and c.most <= WIDELY[c.attack][1],
+               f"from {short(c.least)} to {short(c.most)}"),
+    lambda rows: rates(rows[rows.attack.isin(WIDELY)])))
 
 
-@claim("table-2", "not universal")
-def not_universal(rows):
-    return some(rows, lambda row: row.M1 > 0.5 > row.least,
-                "some network is right on most samples, $M_1$ is wrong on most")
-
-
-@claim("table-3", "M_1 is wrong on every")
-def attacks_succeed(rows):
-    return over_rows(rows, lambda c: (c.M1 > 0.99, short(c.M1)), reads=(
-        "up to 1% of the images may lie on the boundary, where rounding decides the label in another batch"))
-
-
-@claim("table-3", "do not transfer")
-def some_do_not_transfer(rows):
-    return over_rows(rates(rows[rows.attack.isin(("FGSM", "CW2", "BIM Linf"))]), lambda c: (
-        c.most == 0, f"at most {short(c.most)}"))
-
-
-@claim("table-3", "NF and MI images transfer")
-def some_transfer_widely(rows):
-    return over_rows(rates(rows[rows.attack.isin(WIDELY)]), lambda c: (
-        c.least >= WIDELY[c.attack][0] and c.most <= WIDELY[c.attack][1],
-        f"from {short(c.least)} to {short(c.most)}"))
-
-
-@claim("table-3", "perturbs more pixels", "table-2")
-def more_pixels(rows, boxes):
+def with_intervals(rows, boxes):
+    """The rows with the intervals of each attack's box in Table 2."""
     intervals = dict(zip(boxes.attack, boxes.get("n_intervals", boxes.attack)))
-    return over_rows(rows.assign(intervals=rows.attack.map(intervals)), lambda c: (
-        c.n_perturbed_pixels > c.intervals, f"{short(c.n_perturbed_pixels)} against {short(c.intervals)}"))
+    return rows.assign(intervals=rows.attack.map(intervals))
 
 
-@claim("table-4", "mean L2 is lower")
-def samples_are_closer(rows, key="attack"):
-    return over_rows(rows, lambda c: (
-        c.sampled_l2_mean < c.attack_l2_mean,
-        f"{short(c.sampled_l2_mean)} against {short(c.attack_l2_mean)}"), key)
+claim("table-3", "perturbs more pixels", "table-2")(over_rows(
+    lambda c: (c.n_perturbed_pixels > c.intervals,
+               f"{short(c.n_perturbed_pixels)} against {short(c.intervals)}"), with_intervals))
 
 
+def closer(key):
+    """Whether the samples of each box are nearer to the clean image than the attack's images."""
+    return over_rows(lambda c: (c.sampled_l2_mean < c.attack_l2_mean,
+                                f"{short(c.sampled_l2_mean)} against {short(c.attack_l2_mean)}"), key=key)
+
+
+claim("table-4", "mean L2 is lower")(closer("attack"))
 claim("table-4", "only minor for FGSM")(saving("minor"))
 claim("table-4", "saving for NF")(saving("minor"))
 claim("figure-4", "nearly constant offsets")(
@@ -180,35 +172,28 @@ def digits(rows, *classes):
     return rates(rows).assign(digit="digit " + rows.source_class.astype(str))
 
 
-def networks(c):
-    """The rates of a row of `rates` in words."""
-    return f"attacked network {short(c.M1)}, others from {short(c.least)} to {short(c.most)}"
-
-
 claim("table-5", "perform alike")(similar(0.0176, 0.0183, "alike"))
 
 
-@claim("table-6", "uncertainty region")
-def seven_is_uncertain(rows):
-    return over_rows(digits(rows, 7), lambda c: (
-        c.M1 > 0.5 and c.most > 0.5 and c.second == 0, networks(c)), "digit",
-        "“wrong” is read as more than half, of the attacked network and of one other")
+claim("table-6", "uncertainty region")(over_rows(
+    lambda c: (c.M1 > 0.5 and c.most > 0.5 and c.second == 0, networks(c)), lambda rows: digits(rows, 7),
+    key="digit", reads="“wrong” is read as more than half, of the attacked network and of one other"))
+claim("table-6", "fools only the attacked model")(over_rows(
+    lambda c: (c.M1 > 0.5 and c.most == 0, f"attacked {short(c.M1)}, others at most {short(c.most)}"),
+    lambda rows: digits(rows, 5), key="digit", reads="“fools” is read as more than half"))
 
 
-@claim("table-6", "fools only the attacked model")
-def five_fools_one(rows):
-    return over_rows(digits(rows, 5), lambda c: (
-        c.M1 > 0.5 and c.most == 0, f"attacked {short(c.M1)}, others at most {short(c.most)}"), "digit",
-        "“fools” is read as more than half")
-
-
-@claim("table-7", "always fools M_1")
-def attack_fools(rows):
+def with_printed(rows):
+    """The digits 5 and 7 with the largest published rate of a network that was not attacked."""
     printed = rates(pd.DataFrame(PAPER["table-7"].rows)).set_index("source_class").most
-    return over_rows(digits(rows, 5, 7).assign(printed=rows.source_class.map(printed)), lambda c: (
-        c.M1 == 1 and c.second == 0 and c.most <= c.printed,
-        f"{networks(c)} (paper: at most {short(c.printed)})"), "digit",
-        "judged by the printed rates; that some other network is always right holds if the least rate is 0")
+    return digits(rows, 5, 7).assign(printed=rows.source_class.map(printed))
+
+
+claim("table-7", "always fools M_1")(over_rows(
+    lambda c: (c.M1 == 1 and c.second == 0 and c.most <= c.printed,
+               f"{networks(c)} (paper: at most {short(c.printed)})"), with_printed, key="digit",
+    reads="judged by the printed rates; that some other network is always right holds if the least rate is "
+          "0"))
 
 
 # ---- Section 2.3: MobileNets -----------------------------------------------------------------------------
@@ -257,7 +242,7 @@ def networks_disagree(data):
     return high > 0.5 > low, f"rates from {low:.3g} to {high:.3g} in our box of {b:,} values"
 
 
-claim("table-10", "less perturbation")(partial(samples_are_closer, key="source_class"))
+claim("table-10", "less perturbation")(closer("source_class"))
 claim("table-10", "reduction is large")(saving("large"))
 
 # ---- Section 2.4: alarm ----------------------------------------------------------------------------------

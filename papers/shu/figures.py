@@ -5,7 +5,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
-from papers.shu.experiments import CIFAR10, METHODS, PAPER, RULES
+from papers.shu.experiments import CIFAR10, METHODS, PAPER, RULES, printed
 from report import display
 from report.cell import Cell
 from shared import regions as boxes
@@ -24,12 +24,11 @@ MEANT = (     # by `boxes.kind`
     f"{boxes.SIGNIFICANT:.0%}.")
 DELTA = 6**0.5      # radius of the paper's ball; its 6 is a squared distance, as those of Table 4
 BEHIND = ("examples", "perturbed", "n_intervals")    # columns that claims read and tables do not show
-ENDS = ("min", "max", "mean")       # of distances, as the tables order them
 
 
 def errors(runs):
     """The test errors `{M1: ...}` of networks; the same number stands for another network in the paper."""
-    return {f"M{number}": error for number, error in zip(runs.network, runs.test_error)} if len(runs) else {}
+    return {f"M{number}": error for number, error in zip(runs.network, runs.test_error)}
 
 
 def called(method):
@@ -126,13 +125,12 @@ def of_rows(runs, item):
 
 
 def _with_runs(runs, item):
-    sizes, pairs = PAPER[SIZES.get(item, item)].rows, []
+    pairs = []
     for row in PAPER[item].rows:
+        attack, source, target = row["attack"], row["source_class"], row["target_class"]
         for run in runs.to_dict("records"):
-            if (METHODS[run["method"]], run["label"]) == (row["attack"], row["source_class"]):
-                b, = (size["n_intervals"] for size in sizes
-                      if (size["attack"], size["source_class"]) == (row["attack"], row["source_class"]))
-                target = row["target_class"]
+            if (METHODS[run["method"]], run["label"]) == (attack, source):
+                b = printed(SIZES.get(item, item), attack=attack, source_class=source)["n_intervals"]
                 pairs.append((row, region(run, CIFAR10.index(target) if target in CIFAR10 else target, b)))
     return pairs
 
@@ -169,19 +167,19 @@ def attacked(runs, item, counted="n_perturbed_pixels"):
     return _rows(runs, item, lambda box: _rates(box.held["attack"]["rates"]) | {counted: box.perturbed})
 
 
-def distances(runs, item, norm="squared"):
+def distances(runs, item):
     """Rows of Table 4 or 10: distances from the clean image, of samples of the box and of the examples."""
     def of(box):
-        sides = {"sampled": box.at(norm), "attack": box.held[norm]}
+        sides = {"sampled": box.at("squared"), "attack": box.held["squared"]}
         return _size(box) | {f"{side}_l2_{end}": value for side, values in sides.items()
-                                          for end, value in zip(("min", "mean", "max"), values)}
+                             for end, value in zip(("min", "mean", "max"), values)}
     return _rows(runs, item, of)
 
 
 # ---- figures ---------------------------------------------------------------------------------------------
-def shown(box, seed=0):
+def shown(box):
     """An example of the attack, the nearest to the clean image, and an image sampled from the box."""
-    drawn = runtime.generator(seed, "shu", "shown", box.name)
+    drawn = runtime.generator(0, "shu", "shown", box.name)
     sample = box.box.first(box.b).sample(1, generator=drawn)[0]
     return torch.as_tensor(box.held["nearest"]).numpy(), sample.numpy()
 
@@ -238,22 +236,20 @@ def of_runs(runs):
 
 
 def disagreement(clean):
-    """Facts on the clean digits on which some two networks disagree; {} without runs.
+    """Facts on the clean digits on which some two networks disagree.
 
     Shares of all digits, "clean", of those that the attacked network classifies correctly, "false", whose
     alarm is a false positive, and of the others, "true".
     """
-    if not len(clean):
-        return {}
     counts = np.sum(clean.agreement.tolist(), 0)        # [right or wrong, others that agree with the first]
     right, wrong = ((int(row[:-1].sum()), int(row.sum())) for row in counts)
     return {"networks": counts.shape[1], "false": percentage(*right), "true": percentage(*wrong),
             "clean": percentage(right[0] + wrong[0], right[1] + wrong[1])}
 
 
-def near(axis, radius=DELTA):
+def near(axis):
     """Which points of a plane lie in the ball around the digit."""
-    return np.hypot(*np.meshgrid(axis, axis)) <= radius
+    return np.hypot(*np.meshgrid(axis, axis)) <= DELTA
 
 
 def types(answers, label):
