@@ -1,5 +1,5 @@
 """The experiments of `sutton` (Section 7): networks for pairs of classes, and SqueezeNet on ImageNet."""
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import torch
@@ -39,8 +39,7 @@ def problems_of(count):
 NOISES = {"cube": CubeNoise, "ball": BallNoise}
 
 
-@dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(NamedTuple):
     """Images of two classes with three channels, uint8 [N, 3, H, W], and labels 0 and 1, int64 [N]."""
     x_train: torch.Tensor
     y_train: torch.Tensor
