@@ -40,7 +40,7 @@ def finding(argument, text):
     path = drawn(picture_of(bars, axis), f"finding-{name}.png")
     values = ", ".join(f"{words} {bar.value:.3g}" for words, bar in bars.items())
     image = f"```{{image}} {path}\n:alt: {axis}: {values}\n:class: finding\n```"
-    return text.format(**numbers, picture=image).replace(" -0", " −0")
+    return re.sub(r"(?<=\s)-(?=\d)", "−", text.format(**numbers, picture=image))
 
 
 # ---- the opening of a paper ------------------------------------------------------------------------------
