@@ -12,7 +12,7 @@ class Cell:
     sd, n      standard deviation over networks, and the number of networks, where it is their mean
     of, hits   the number of images that a share is one of, where they are not all, and how many of them count
     low, high  the ends of its 95% interval
-    status     "proxy: why", "fitted: why" or "not run: why"
+    status     "proxy: why", "fitted: why" or "not measured: why"
     settled    whether nothing that is still missing elsewhere can change it
     """
     value: object = None

@@ -19,7 +19,7 @@ from shared.statistics import share_interval
 PRECISION, INTERVAL = "printed precision", "interval"
 SAMPLING = "sampling error"
 CANNOT_TELL = "cannot tell"
-STATUSES = ("proxy", "fitted", CANNOT_TELL, "not run")
+STATUSES = ("proxy", "fitted", CANNOT_TELL, "not measured")
 WIDE = 0.25        # share of its scale that an interval covers inside which agreement tells nothing
 CONFIDENCE = 0.99  # of the interval for a single new net, and of that of a share of images
 NETS = 5           # fewer nets than this give no interval
@@ -174,7 +174,7 @@ def _cell(item, key, name, printed, places, row):
         return []
     settled = bool(cell.settled or row.get("settled"))
     how = width = None
-    if word == "not run":
+    if word == "not measured":
         measured = None
     if measured is None:
         agrees = None

@@ -22,7 +22,7 @@ def of(item, kept):
     """The `Number`s of an item; `kept` is its record, or None."""
     def reproduced(cell):
         """(reproduced, state) of a compared cell, or of none."""
-        if cell is None or cell["status"] == "not run" or cell["measured"] is None:
+        if cell is None or cell["status"] == "not measured" or cell["measured"] is None:
             return None, "not measured"
         return float(cell["measured"]), cell["status"] or ("agrees" if cell["agrees"] else "differs")
 

@@ -236,7 +236,7 @@ class Page:
                      record=record.as_json(first), recorded="recorded" in records, table=self.tables[item])
         scale = first["scale"]
         judged = "recorded" in records and scale["fraction"] > 0 and not scale["proxies"]
-        why = "; ".join(dict.fromkeys(c["why"] for c in first["cells"] if c["status"] == "not run"))
+        why = "; ".join(dict.fromkeys(c["why"] for c in first["cells"] if c["status"] == "not measured"))
         self.verdicts[item] = (first["verdict"], scale["fraction"], why) if judged else (NOT_MEASURED, 1, "")
         return Shown(first)
 

@@ -24,11 +24,10 @@ VERDICTS = {
 }
 # The verdict of an item whose values all have one status.
 OF_STATUS = {"proxy": "proxy or fitted", "fitted": "proxy or fitted", CANNOT_TELL: "in part",
-             "not run": NOT_MEASURED}
+             NOT_MEASURED: NOT_MEASURED}
 ENOUGH = 95  # percent of the comparable values that must agree for `matches`
 WAYS = {PRECISION: "to the printed precision", INTERVAL: "inside the 99% interval of a single new network"}
-SAID = {"proxy": "measured on a proxy", "fitted": "fitted to the published values",
-        CANNOT_TELL: "cannot tell", "not run": "not measured"}
+SAID = {"proxy": "measured on a proxy", "fitted": "fitted to the published values"}
 TOO_WIDE = "the interval covers a quarter or more of the scale"
 TOO_FEW = "the 99% interval of our share of images contains the published value, and many others"
 EVIDENCE = ("kind", "within_allowed", "mutants_tried", "mutants_caught", "violations", "nearest_witness")
@@ -53,7 +52,7 @@ def verdict(claims, cells, evidence=None, status=None, waiting=None, published=N
     reason = "; ".join([_claims(claims), *_values(real, waiting), *_statuses(cells), *_failed(failed)])
     if status is not None and not real:
         word, why = comparison.status(status, "verdict")
-        return OF_STATUS[word], f"{reason}; {SAID[word]} ({why})"
+        return OF_STATUS[word], f"{reason}; {SAID.get(word, word)} ({why})"
     # What was measured on other things says nothing on the paper's own values, nor on its claims about these.
     if cells and not real and not unsure:
         counts = {s: sum(c["status"] == s for c in cells) for s in STATUSES}
@@ -150,7 +149,7 @@ def _statuses(cells):
     for status in STATUSES:
         if some := [c for c in cells if c["status"] == status]:
             why = dict.fromkeys(_why(c) for c in some)
-            yield f"{_counted(len(some), 'value')} {SAID[status]} ({', '.join(why)})"
+            yield f"{_counted(len(some), 'value')} {SAID.get(status, status)} ({', '.join(why)})"
 
 
 def _why(cell):

@@ -187,7 +187,7 @@ def counted(item, compared):
 def test_every_published_number_has_one_state():
     item = scaled([50.0, 40.0, 30.0, 20.0, 10.0, 5.0], unit="%")
     rows = [{"n": "0", "x": 50.0}, {"n": "1", "x": 45.0}, {"n": "2", "x": 31.0, "status": "proxy: p"},
-            {"n": "3", "x": 21.0, "status": "fitted: f"}, {"n": "4", "status": "not run: r"}]
+            {"n": "3", "x": 21.0, "status": "fitted: f"}, {"n": "4", "status": "not measured: r"}]
     found = counted(item, comparison.compare(item, rows))
     assert [n.state for n in found] == ["agrees", "differs", "proxy", "fitted", *["not measured"] * 2]
     assert {n.state for n in found} <= set(numbers.STATES)
@@ -246,14 +246,14 @@ def test_cells_hold_plain_values_and_go_into_json():
 def test_a_status_belongs_to_a_value_or_to_a_row():
     one = cell(value=Cell(1.25, status="proxy: digits in place of MNIST"))
     assert (one["status"], one["why"]) == ("proxy", "digits in place of MNIST")
-    rows = [{"name": "a", "status": "not run: no weights", "rate": Cell(1, status="fitted: on the print"),
+    rows = [{"name": "a", "status": "not measured: none", "rate": Cell(1, status="fitted: on the print"),
              "value": 1.25}]    # left over from an earlier run, say
     found = {c["column"]: c for c in comparison.compare(ITEM, rows)}
-    assert found["rate"]["status"] == "fitted" and found["value"]["status"] == "not run"
+    assert found["rate"]["status"] == "fitted" and found["value"]["status"] == "not measured"
     assert found["value"]["measured"] is None and found["value"]["agrees"] is None and len(found) == 5
 
 
-@pytest.mark.parametrize("status", ["stand-in: digits", "proxy", "proxy:", "not run"])
+@pytest.mark.parametrize("status", ["stand-in: digits", "proxy", "proxy:", "not measured"])
 def test_an_unknown_status_or_one_without_a_reason_is_refused(status):
     with pytest.raises(runtime.UserError, match="allowed: proxy: <why>"):
         cell(value=Cell(1.25, status=status))
@@ -521,10 +521,10 @@ def cells(agree=0, differ=0, how=PRECISION, status=None, settled=False):
     ([claim(True)], cells(5, status="proxy"), "proxy or fitted"),
     ([claim(False)], cells(5, 5, status="proxy"), "proxy or fitted"),
     ([claim(True)], cells(5, status="fitted"), "proxy or fitted"),
-    ([claim(True)], cells(1, status="fitted") + cells(9, status="not run"), "in part"),
-    ([claim(False)], cells(9, status="not run"), "differs"),
-    ([claim(None)], cells(9, status="not run"), "not measured"),
-    ([claim(True)], cells(1, status="fitted") + cells(1, status="not run"), "proxy or fitted"),
+    ([claim(True)], cells(1, status="fitted") + cells(9, status="not measured"), "in part"),
+    ([claim(False)], cells(9, status="not measured"), "differs"),
+    ([claim(None)], cells(9, status="not measured"), "not measured"),
+    ([claim(True)], cells(1, status="fitted") + cells(1, status="not measured"), "proxy or fitted"),
     ([claim(True)], cells(0, 99, status="proxy") + cells(1), "agrees"),
     ([claim(True)], cells(99, status="fitted") + cells(0, 1), "claims hold"),
     ([claim(None)], cells(99, status="fitted") + cells(0, 1), "differs"),

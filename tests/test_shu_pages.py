@@ -53,7 +53,7 @@ def test_rows_have_the_columns_of_print_and_say_why_a_value_lacks(runs):
     rows = {row["attack"]: row for row in figures.inside(runs, "table-2")}
     assert rows["NF"]["M2"] == 1.0 and rows["NF"]["n_intervals"].status.startswith("fitted")
     assert rows["CW2"]["n_intervals"].status is None and rows["PW"]["smallest_interval"] == 1.0
-    assert rows["MI"]["status"].startswith("not run") and "M1" not in rows["MI"] and "FGSM" not in rows
+    assert rows["MI"]["status"].startswith("not measured") and "M1" not in rows["MI"] and "FGSM" not in rows
     assert rows["NF"]["smallest_interval"] == pytest.approx(0.5 - 59 * 0.49 / 79)
     attacked = {row["attack"]: row for row in figures.attacked(runs, "table-3")}
     assert attacked["NF"]["n_perturbed_pixels"] == 80 and attacked["NF"]["M2"] == 0.5

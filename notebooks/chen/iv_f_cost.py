@@ -59,7 +59,7 @@ scale = page.scale(**experiments.small("lenet"))
 natural = figures.on_a_cpu(page.results(experiments.natural).only(figures.printed))
 IMAGES = 10_000         # test images of ROBY, and of the attack as the paper counts them
 PROXY = "proxy: one core of a CPU; the paper does not state its hardware"
-NOT_RUN = "not run: not all ten networks of the data set are timed on one core"
+NOT_MEASURED = "not measured: not all ten networks of the data set are timed on one core"
 STEPS = 40
 EXPECTED = 100 / (3 * STEPS)    # percent: one forward pass over all steps, of three passes each
 
@@ -105,7 +105,7 @@ def table_10(runs):
     whole = figures.complete(pd.DataFrame(costs(runs)), figures.TEN)
     return [{"dataset": data, "status": PROXY, "pgd_ms": float(whole[data].pgd.mean()),
              "roby_ms": float((whole[data].forward + whole[data].roby).mean())} if data in whole else
-            {"dataset": data, "status": NOT_RUN, "roby_ms": None, "pgd_ms": None}
+            {"dataset": data, "status": NOT_MEASURED, "roby_ms": None, "pgd_ms": None}
             for data in experiments.DATASETS.values()]
 
 

@@ -209,7 +209,7 @@ page.figure("figure-5", attacks, lambda runs: display.image_table(figures.pictur
 # %%
 page.statement("procedure-optmargin", attacks, data=figures.cost)
 page.statement("procedure-cost-optmargin", attacks, data=lambda runs: figures.cost(runs) | {
-    "minutes_per_image_slowest": Cell(status=f"not run: {claims.SLOWEST}")})
+    "minutes_per_image_slowest": Cell(status=f"not measured: {claims.SLOWEST}")})
 
 # %% [markdown]
 # ## Cao and Gong amplified (remark)

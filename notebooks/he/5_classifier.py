@@ -169,7 +169,7 @@ page.statement("procedure-boundary-classifier", classifiers, data=lambda runs: {
 # The cost of the line searches around an image is counted in forward passes: a direction stops where it finds its boundary.
 
 # %%
-SLOWEST = "not run: the slowest case of the paper is w32-10 on a GeForce GTX 1080"
+SLOWEST = "not measured: the slowest case of the paper is w32-10 on a GeForce GTX 1080"
 
 
 def cost(runs):

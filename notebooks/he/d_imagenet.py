@@ -82,7 +82,7 @@ examples, classifiers, noises = map(page.results, (
 
 # %%
 PROXY = "proxy: SqueezeNet 1.1 in place of Inception-ResNet"
-TOO_FEW = f"not run: the classifier needs at least {experiments.LEAST} images"
+TOO_FEW = f"not measured: the classifier needs at least {experiments.LEAST} images"
 
 
 def table_5(examples, classifiers=None):
@@ -97,7 +97,7 @@ def table_5(examples, classifiers=None):
                  "false_neg_pct": errors.get(kind, {}).get("percent") if kind != "benign" else None}
         table.append({"attack": name})
         for column, value in cells.items():
-            none = TOO_FEW if column.startswith("false") and kind not in trained else figures.NOT_RUN
+            none = TOO_FEW if column.startswith("false") and kind not in trained else figures.NOT_MEASURED
             table[-1][column] = Cell(value, status=none if value is None else PROXY)
     return table
 

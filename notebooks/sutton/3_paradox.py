@@ -174,17 +174,17 @@ page.text(example, lambda u: f"{example_in_words(u)} {{ref}}`Section 7.2.1 <sutt
 
 # %%
 READ = ("accuracy", "attack", 2, 5, 10)    # the shares that the table shows
-ABSENT = {"imagenet_resnet50": "not run: no images of ImageNet are measured yet",
-          "imagenet_vgg19": "not run: the weights of VGG19 are not in the data folder"}
+ABSENT = {"imagenet_resnet50": "not measured: no images of ImageNet are measured yet",
+          "imagenet_vgg19": "not measured: the weights of VGG19 are not in the data folder"}
 
 
 def incomplete(dataset, have, values):
     """Why a median over some values is not that of the paper; None where all problems have a value."""
     of_all = len(PROBLEMS[dataset])
     if have < of_all:
-        return f"not run: {have} of {of_all} problems are there"
+        return f"not measured: {have} of {of_all} problems are there"
     without = of_all - values
-    return f"not run: {without} of {of_all} problems without an attackable image" if without else None
+    return f"not measured: {without} of {of_all} problems without an attackable image" if without else None
 
 
 def fitted(dataset, runs):

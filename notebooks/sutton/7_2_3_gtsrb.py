@@ -102,7 +102,7 @@ page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 # "> 3.5 tons") and is not compared. Sign 6 is listed, but no problem uses it: the text speaks of six classes.
 
 # %%
-LOST = {1: "not run: a character of the printed name is lost"}
+LOST = {1: "not measured: a character of the printed name is lost"}
 page.table("table-22", (), lambda: [
     row | {"name": Cell(row["name"], status=LOST.get(row["index"]))}
     for row in tables.class_rows(PAPER["table-22"], SPECS["gtsrb"].classes)])

@@ -91,7 +91,7 @@ def status(column, network):
         return "proxy: torchvision's weights, on images of the data folder"
     if network == "squeezenet" and column == "resnet50":
         return "proxy: SqueezeNet 1.1 in place of ResNet50, on images of the data folder"
-    return f"not run: the weights of {NETWORKS[column]} are not in the data folder"
+    return f"not measured: the weights of {NETWORKS[column]} are not in the data folder"
 
 
 # %% [markdown]

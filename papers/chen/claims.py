@@ -27,7 +27,7 @@ def with_status(holds, *, says, view=None, case="dataset", reads=""):
         reasons = {name: [why for why in some if isinstance(why, str)] for name, some in statuses.items()}
         return over_cases(
             values(rows), lambda c: (holds(c), prose.fill(says, vars(c))), reads=reads,
-            reasons={name: whys[0].removeprefix("not run: ") for name, whys in reasons.items() if whys})
+            reasons={name: whys[0].removeprefix("not measured: ") for name, whys in reasons.items() if whys})
 
     def predicate(rows, *others):
         rows, lengths = figures.at_lengths(rows)

@@ -36,10 +36,10 @@ def coefficients(rows, pairs, *, asked=figures.TEN, measure=stats.pearsonr):
     whole, result = figures.complete(rows, asked), {}
     for data in experiments.DATASETS.values():
         if data not in whole:
-            result[data] = dict.fromkeys(pairs) | {"status": f"not run: {FEWER.format(asked=asked)}"}
+            result[data] = dict.fromkeys(pairs) | {"status": f"not measured: {FEWER.format(asked=asked)}"}
             continue
         cells = {name: agreement(whole[data][x], whole[data][y], measure) for name, (x, y) in pairs.items()}
-        result[data] = cells | {name: Cell(status=f"not run: {_gap(whole[data], pairs[name])}")
+        result[data] = cells | {name: Cell(status=f"not measured: {_gap(whole[data], pairs[name])}")
                                 for name, value in cells.items() if value is None}
     return result
 
@@ -68,7 +68,7 @@ def table_4(runs):
         by_data = pd.DataFrame(values([*coefficients(figures.table_1(runs), pairs).values()]))
         means = by_data[list(pairs)].astype(float).mean(skipna=False)
         result.append({"attack_success": attack} | {
-            name: Cell(status="not run: one of the data sets has no coefficient") if np.isnan(mean) else mean
+            name: Cell(status="not measured: a data set has no coefficient") if np.isnan(mean) else mean
             for name, mean in means.items()})
     return result
 

@@ -13,7 +13,7 @@ from shared.attacks.region import Region
 from shared.susceptibility import percentage
 
 PAPER = reference.paper("he")
-NOT_RUN = "not run: not measured yet"
+NOT_MEASURED = "not measured: no run yet"
 SMALL = "proxy: a small ResNet of the same residual blocks in place of w32-10"
 PROXIES = {"mnist-adv": "proxy: adversarially trained for a twelfth of the steps, on shorter attacks",
              "cifar10-normal": SMALL, "cifar10-adv": SMALL}
@@ -125,11 +125,11 @@ BEHIND = tuple(column(net, quantity) for net in COLUMNS for quantity in COUNTS)
 
 
 def status(net, value, of=()):
-    """The status of a cell of a network's column: not run, measured on a proxy, fitted, or None.
+    """The status of a cell of a network's column: not measured, measured on a proxy, fitted, or None.
 
     of   (kind of example, quantity)
     """
-    return NOT_RUN if value is None else PROXIES.get(net, FITTED.get((net.split("-")[0], *of)))
+    return NOT_MEASURED if value is None else PROXIES.get(net, FITTED.get((net.split("-")[0], *of)))
 
 
 def across(rows, kinds, quantities):

@@ -143,7 +143,7 @@ def _rates(rates):
 
 def _rows(runs, item, of):
     """A row for each printed one whose run is there: what `of` makes of its `Region`, or why it has none."""
-    none = {"status": "not run: too few different examples of any one class"}
+    none = {"status": "not measured: too few different examples of any one class"}
     return [{"attack": row["attack"], "source_class": row["source_class"]} | (
         none if box is None else
         {"target_class": box.reached, "examples": box.held["examples"]} | of(box))
