@@ -227,7 +227,6 @@ page.figure("figure-5", BOTH, **of_samples("original"))
 # %%
 page.figure("figure-6", BOTH, **of_samples("adversarial"))
 
-
 # %% [markdown]
 # ## Figure 1: maps of one natural and one robust network
 #
