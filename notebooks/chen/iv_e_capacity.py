@@ -290,7 +290,8 @@ if len(best) and (facts := ends(best)):
         "{layers.networks}) the rank correlation is {layers.rank.asr_third:.2f} for success at ε/3 and "
         "{layers.rank.roby_2:.2f} for ROBY. Each network was trained once, for {epochs} epochs, and the "
         "paper's own PGD flips {text} of the digits (paper: {paper}), so this does not refute the paper.",
-        facts | {"epochs": figures.between(nets.epochs, unit=""), "text": figures.between(100 * nets.asr_text),
+        facts | {"text": figures.between(100 * nets.asr_text),
+                 "epochs": figures.between(nets.epochs, unit=""),
                  "paper": figures.between(100 * row["asr"] for row in PUBLISHED.values())}),
         picture=draw_capacity(best), sets=[dense], alt=ALT)
 

@@ -280,7 +280,7 @@ page.extra("own-attack", yours, lambda runs: [
 # %%
 best, tried = page.best(attacks), page.best(others)
 if len(best) and len(tried) and (facts := figures.facts(best)):
-    distances = [row["OptBrittle"] for row in figures.by_setting(tried, best) if row["OptBrittle"] is not None]
+    distances = [norm for row in figures.by_setting(tried, best) if (norm := row["OptBrittle"]) is not None]
     page.box(prose.fill(
         "Does a majority vote over 100 noisy copies of an image (region classification) restore the label of "
         "an adversarial image? On our normally trained MNIST network it does so for {brittle.hits} of "

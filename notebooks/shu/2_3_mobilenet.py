@@ -258,8 +258,8 @@ if facts:
         "(paper, {paper} values: all), the others (n = {rest}) on {least:.0%} to {most:.0%} (paper: one on "
         "none). {looser}"
         "The attack's images lie at a mean squared L2 distance of {far} (paper: {theirs}){fifty}.", {
-            "fifty": f"; of {over['images']} images {over[figures.KINDS['own']]} have a box where that network "
-                     "mostly errs and another hardly does" if over else "",
+            "fifty": f"; of {over['images']} images {over[figures.KINDS['own']]} have a box where that "
+                     "network mostly errs and another hardly does" if over else "",
             "clean": prose.fill(" (clean errors {test_min:.1f}% to {test_max:.1f}%)", errs) if errs else "",
             "far": distance["attack_l2_mean"], "theirs": PRINTED["attack_l2_mean"], "paper": INTERVALS,
             "own": rates[0], "least": min(rates[1:]), "most": max(rates[1:]), "rest": len(rates) - 1,
