@@ -176,7 +176,6 @@ check("equation-8", "fsd", mean=[median, sum])
 check("equation-9", "roby", sign=[-1, 0])
 check("equation-10", "roby", mean=[median, max])
 
-
 # %% [markdown]
 # ## Algorithm 1: the same three numbers
 #

@@ -122,12 +122,12 @@ natural = networks.only(figures.printed)
 # Values agree (✓) only to their printed digits. A success rate is marked “?” if the published one lies in the 99% interval of ours.
 
 # %%
-page.text(natural, lambda units: ranking.measured(units) | {"whole": vars(page.full)},
+page.text(natural, lambda runs: ranking.measured(runs) | {"whole": vars(page.full)},
         "Networks measured on {data}: {names} (n = {networks} of {all}). Each was trained once, for {epochs} "
         "epochs on {images_train} images. Of {images_attack} test images (paper: {whole.images_attack}) the "
         "correctly classified ones were attacked.")
 page.table("table-1", natural, figures.with_lengths(
-    lambda units: figures.as_cells(figures.table_1(units), ("asr_inf", "asr_2", *figures.PAIRS))))
+    lambda runs: figures.as_cells(figures.table_1(runs), ("asr_inf", "asr_2", *figures.PAIRS))))
 
 
 # %% [markdown]
@@ -240,8 +240,8 @@ page.extra("rank-agreement", natural, ranking.rank_agreement,
 page.text(natural, ranking.answer,
           "With PGD at ε/3, {clear} of {quantities} quantities have an interval over "
         "networks without 0. Differences were not tested.")
-page.extra("quantities", networks, lambda units: figures.network_rows(
-    units, ["asr_third", *ranking.QUANTITIES], sort="asr_third"),
+page.extra("quantities", networks, lambda runs: figures.network_rows(
+    runs, ["asr_third", *ranking.QUANTITIES], sort="asr_third"),
           f"Quantities by success at ε/3; distances are medians over at most {page.full.near} images",
           header=ranking.VALUES, fold="The quantities behind it")
 

@@ -72,18 +72,18 @@ READINGS = {"logits, true classes": (("logits", "true"), "roby_2"),
 TRUE, PREDICTED, OVERLAP = READINGS
 
 
-def measures(unit, reading=TRUE):
+def measures(run, reading=TRUE):
     """`{samples: ROBY}` of a network, or another reading; None where it has none."""
     how, name = READINGS[reading]
-    places = {"original": unit["classes_test"], "adversarial": unit["attacks"]["text"]["classes"]}
+    places = {"original": run["classes_test"], "adversarial": run["attacks"]["text"]["classes"]}
     return {samples: figures.metrics(classes, *how)[name] for samples, classes in places.items()}
 
 
 def by_network(*frames):
-    """`{(data set, model): {kind: unit}}` by printed names, of all networks that are there."""
+    """`{(data set, model): {kind: run}}` by printed names, of all networks that are there."""
     networks = {}
-    for kind, units in zip(KINDS, frames):
-        for u in units.to_dict("records"):
+    for kind, runs in zip(KINDS, frames):
+        for u in runs.to_dict("records"):
             name = experiments.DATASETS[u["dataset"]], experiments.SPELT[u["model"]]
             networks.setdefault(name, {})[kind] = u
     return networks
@@ -99,7 +99,7 @@ def table_5(*frames):
 
 
 def pairs(*frames):
-    """`{(data set, model): [natural unit, robust unit]}` of networks with both, each with a ROBY."""
+    """`{(data set, model): [natural run, robust run]}` of networks with both, each with a ROBY."""
     return {name: [sides[kind] for kind in KINDS] for name, sides in by_network(*frames).items()
             if len(sides) == 2 and None not in [v for u in sides.values() for v in measures(u).values()]}
 
@@ -177,15 +177,15 @@ page.text(BOTH, facts_of,
         "the overlap without ROBY's scaling (last row), {overlap.original} and {overlap.adversarial}.")
 
 
-def natural_facts(units):
+def natural_facts(runs):
     """For sentences: on how many natural networks ROBY falls under attack, here and in the paper."""
-    rows = pd.DataFrame(table_5(units)).dropna(subset=["roby_adversarial_natural", "roby_original_natural"])
+    rows = pd.DataFrame(table_5(runs)).dropna(subset=["roby_adversarial_natural", "roby_original_natural"])
     same = pd.DataFrame(PRINTED).merge(rows[["dataset", "model"]])
     ours, paper = (int((some.roby_adversarial_natural < some.roby_original_natural).sum())
                    for some in (rows, same))
     return {} if not len(rows) else {
         "ours": ours, "n": len(rows), "paper": paper, "rate": figures.between(
-            100 * figures.success(u, "text") for u in units.to_dict("records"))}
+            100 * figures.success(u, "text") for u in runs.to_dict("records"))}
 
 
 page.text(natural, natural_facts,
@@ -227,7 +227,6 @@ page.figure("figure-5", BOTH, **of_samples("original"))
 # %%
 page.figure("figure-6", BOTH, **of_samples("adversarial"))
 
-
 # %% [markdown]
 # ## Figure 1: maps of one natural and one robust network
 #
@@ -253,10 +252,10 @@ page.figure("figure-7", digits, **CLEAN)
 
 # %%
 page.figure("figure-8", digits, **ATTACKED)
-page.text(digits, lambda units: {
-    "n": len(units), "chance": 100 / int(units.classes.max()), "images": CLEAN["data"](units)["images"],
-    "clean": figures.between(CLEAN["data"](units)["neighbours_pct"].values()),
-    "attacked": figures.between(ATTACKED["data"](units)["neighbours_pct"].values())},
+page.text(digits, lambda runs: {
+    "n": len(runs), "chance": 100 / int(runs.classes.max()), "images": CLEAN["data"](runs)["images"],
+    "clean": figures.between(CLEAN["data"](runs)["neighbours_pct"].values()),
+    "attacked": figures.between(ATTACKED["data"](runs)["neighbours_pct"].values())},
         "The nearest neighbour in the map has the class of an image for {clean} of the clean images "
         "(Figure 7) and for {attacked} of the adversarial ones (Figure 8; {n} networks, one map of {images} "
         "images each; chance: about {chance:.0f}%). The paper gives no criterion of “poor”.")

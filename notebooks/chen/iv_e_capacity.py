@@ -68,20 +68,20 @@ dense = page.results(experiments.dense).only(figures.printed)
 convolutional = page.results(experiments.convolutional).only(figures.printed)
 
 
-def printed_names(units):
+def printed_names(runs):
     """The networks with attack success and ROBY named as printed."""
-    return figures.networks(units).rename(columns={"asr_text": "asr", "roby_2": "roby"})
+    return figures.networks(runs).rename(columns={"asr_text": "asr", "roby_2": "roby"})
 
 
-def table_rows(units):
+def table_rows(runs):
     """Rows of Tables VI, VII and IX."""
-    return figures.as_cells(printed_names(units), ("asr", "roby"))
+    return figures.as_cells(printed_names(runs), ("asr", "roby"))
 
 
 def of_table(asked):
     """What `page.table` takes for Table VI or VII: the dense networks `asked`, and their rows."""
     return figures.those(dense, asked), figures.with_lengths(
-        lambda units: [row for row in table_rows(units) if row["model"] in asked])
+        lambda runs: [row for row in table_rows(runs) if row["model"] in asked])
 
 
 # %% [markdown]
@@ -109,19 +109,19 @@ SIDES = {"neurons": (figures.WIDER, "neurons in each of two layers", range(0, 40
          "layers": (figures.DEEPER, "layers of 4,000 neurons", range(2, 6))}
 
 
-def capacity(units):
+def capacity(runs):
     """`{side: its networks by size, with their number of neurons or layers}`."""
-    rows, panels = figures.networks(units), {}
+    rows, panels = figures.networks(runs), {}
     for side, (asked, *_) in SIDES.items():
         nets = rows[rows.model.isin(asked)]
         panels[side] = nets.assign(size=[models.FCNS[m][side] for m in nets.model]).sort_values("size")
     return panels
 
 
-def draw_capacity(units):
+def draw_capacity(runs):
     """Attack success and ROBY over the number of neurons and of layers."""
     figure, axes = plt.subplots(1, 2, figsize=(display.WIDEST, 3.2), sharey=True)
-    for ax, (side, nets) in zip(axes, capacity(units).items()):
+    for ax, (side, nets) in zip(axes, capacity(runs).items()):
         for n, (name, words) in enumerate(LINES.items()):
             ax.plot(nets["size"], nets[name], display.LINES[n], marker=display.MARKERS[n], label=words,
                     color=display.PALETTE[n])
@@ -131,12 +131,12 @@ def draw_capacity(units):
     return figure
 
 
-def figure_10(units):
+def figure_10(runs):
     """Networks in each panel, and rank correlations of the size with attack success and ROBY."""
     return {side: {"networks": len(nets)} | {
         name: ranking.agreement(nets["size"], nets[name]) if len(nets) == len(SIDES[side][0]) else None
         for name in ("asr_text", "asr_third", "roby_2", "overlap_2", "near_random")}
-        for side, nets in capacity(units).items()}
+        for side, nets in capacity(runs).items()}
 
 
 ALT = "Attack success of two attacks and ROBY over the number of neurons and of layers."
@@ -176,16 +176,16 @@ page.table("table-9", convolutional, figures.with_lengths(table_rows))
 # ## Figure 11: attack success and ROBY of the four CNNs
 
 # %%
-def figure_11(units):
+def figure_11(runs):
     """Panels, networks, and Pearson's correlation of attack success and ROBY in each data set."""
-    rows = printed_names(units)
+    rows = printed_names(runs)
     return {"panels": rows.dataset.nunique(), "networks": len(rows),
             "pearson": {data: {key: value for key, value in numbers.items() if key in ("status", "pearson")}
                         for data, numbers in ranking.of_cnns(rows).items()}}
 
 
 page.figure("figure-11", convolutional,
-            lambda units: figures.draw_networks(figures.networks(units), LINES, sort="asr_third"),
+            lambda runs: figures.draw_networks(figures.networks(runs), LINES, sort="asr_third"),
             data=figure_11,
             alt="For each data set, attack success of two attacks and ROBY of the four networks.",
             contains={"ASR and ROBY": lambda d: d["networks"] >= len(figures.CNNS),
@@ -202,14 +202,14 @@ page.figure("figure-11", convolutional,
 # %%
 COLUMNS = {"asr_text": "ASR, %", "asr_third": "ASR at ε/3, %", "near_random": "boundary distance",
            "roby_2": "ROBY", "roby_low": "2.5%", "roby_high": "97.5%", "overlap_2": "overlap"}
-page.extra("dense-networks", dense, lambda units: figures.network_rows(units, COLUMNS),
+page.extra("dense-networks", dense, lambda runs: figures.network_rows(runs, COLUMNS),
            "Attack success and measures of the fully connected networks", header=figures.NETWORK | COLUMNS)
 PUBLISHED = {row["model"]: row for item in ("table-6", "table-7") for row in experiments.PAPER[item].rows}
 
 
-def ends(units):
+def ends(runs):
     """For sentences: of each panel the first and the last network and the rank correlations; {} of fewer."""
-    panels, ranks = capacity(units), figure_10(units)
+    panels, ranks = capacity(runs), figure_10(runs)
     if any(len(nets) < len(SIDES[side][0]) for side, nets in panels.items()):
         return {}
     return {side: {"networks": len(nets), "rank": ranks[side]} | {
@@ -226,9 +226,9 @@ page.text(dense, ends,
         "ROBY's scaling goes from {neurons.first.overlap_2:.2f} to {neurons.last.overlap_2:.2f}.")
 
 
-def of_four(units):
+def of_four(runs):
     """Facts: rank correlations of ROBY and of the overlap with success at ε/3 over the CNNs, by data set."""
-    whole, n = figures.complete(figures.networks(units), len(figures.CNNS)), len(figures.CNNS)
+    whole, n = figures.complete(figures.networks(runs), len(figures.CNNS)), len(figures.CNNS)
     return whole and {"n": n, "chance": 2 / math.factorial(n)} | {name: ", ".join(
         f"{ranking.agreement(nets.asr_third, nets[name]):.2f} on {data}"
         for data, nets in whole.items()) for name in ("roby_2", "overlap_2")}
@@ -240,9 +240,9 @@ page.text(convolutional, of_four,
         "−1 or 1 occurs by chance with probability {chance:.2f}, and each network was trained once.")
 
 
-def on_colour(units):
+def on_colour(runs):
     """Facts: attack success on the CNNs of CIFAR-10 by attack, published and ours, in words."""
-    rows, colour = figures.networks(units), experiments.DATASETS["cifar10"]
+    rows, colour = figures.networks(runs), experiments.DATASETS["cifar10"]
     nets = rows[rows.dataset == colour]
     return {} if not len(nets) else {
         name: figures.between(100 * nets[f"asr_{name}"]) for name in ("text", "code", "wide")} | {

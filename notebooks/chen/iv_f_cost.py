@@ -65,16 +65,16 @@ EXPECTED = 100 / (3 * STEPS)    # percent: one forward pass over all steps, of t
 
 
 # %%
-def in_bf16(unit):
+def in_bf16(row):
     """Whether a network was attacked in bfloat16: if its recipe wants that, on a processor that has it."""
-    # A row says nothing of the processor. The unit that it is made of does; it is found by its times.
+    # A row says nothing of the processor. The run that it is made of does; it is found by its times.
     device = next(run.provenance["device"] for run in (*natural.recorded.values(), *natural.own.values())
-                  if run.result["seconds"] == unit["seconds"])
-    wanted = recipes.OWN.get(unit["architecture"], {}).get("bf16", recipes.NATURAL.bf16)
+                  if run.result["seconds"] == row["seconds"])
+    wanted = recipes.OWN.get(row["architecture"], {}).get("bf16", recipes.NATURAL.bf16)
     return wanted and "no bf16" not in device
 
 
-def costs(units):
+def costs(runs):
     """A row a network: milliseconds of each step for 10,000 images, and shares of the attack in percent.
 
     share    ROBY with its forward pass in float32, over the attack
@@ -82,7 +82,7 @@ def costs(units):
     slower   the forward pass in float32 over that in the arithmetic of the attack
     """
     rows = []
-    for u in units.to_dict("records"):
+    for u in runs.to_dict("records"):
         times, scaled = u["seconds"], 1000 * IMAGES / u["images_attack"]
         forward, measure = (1000 * times[name] * IMAGES / len(u["margins"]) for name in ("forward", "roby"))
         rows.append({"dataset": experiments.DATASETS[u["dataset"]], "model": experiments.SPELT[u["model"]],
@@ -100,9 +100,9 @@ def costs(units):
 # A data set is reproduced once all of its ten networks are timed.
 
 # %%
-def table_10(units):
+def table_10(runs):
     """A row a data set: mean milliseconds over its ten networks."""
-    whole = figures.complete(pd.DataFrame(costs(units)), figures.TEN)
+    whole = figures.complete(pd.DataFrame(costs(runs)), figures.TEN)
     return [{"dataset": data, "status": PROXY, "pgd_ms": float(whole[data].pgd.mean()),
              "roby_ms": float((whole[data].forward + whole[data].roby).mean())} if data in whole else
             {"dataset": data, "status": NOT_RUN, "roby_ms": None, "pgd_ms": None}
@@ -121,28 +121,28 @@ HEADER = {"dataset": "data set", "model": "network", "forward": "forward pass, f
           "alike": "forward pass in PGD's arithmetic, % of PGD"}
 
 
-def shown(units):
+def shown(runs):
     """Rows of the table of costs, from the fastest network to the slowest."""
     return [{"dataset": row["dataset"], "model": row["model"],
              **{name: prose.number(row[name] / 1000, digits=3) for name in ("forward", "pgd")},
              "roby": f"{row['roby']:.1f}", "arithmetic": "bfloat16" if row["bf16"] else "float32",
              **{name: f"{row[name]:.2f}" for name in ("share", "alike")}}
-            for row in sorted(costs(units), key=lambda row: row["forward"])]
+            for row in sorted(costs(runs), key=lambda row: row["forward"])]
 
 
 page.extra("costs", natural, shown, "Times on one core for 10,000 images, and shares of the attack",
            header=HEADER)
 
 
-def shares(units):
+def shares(runs):
     """For sentences: shares over the networks that are there and were attacked in `STEPS` steps."""
-    rows = pd.DataFrame(costs(units))
+    rows = pd.DataFrame(costs(runs))
     rows = rows[rows.steps == STEPS]
     if not len(rows):
         return {}
     fast, pgd = rows[rows.bf16], rows.pgd.sum()
     return {"networks": len(rows), "names": " and ".join(rows.dataset.unique()), "steps": STEPS,
-            "attacked": int(units.images_attack.max()), "images": IMAGES, "fast": len(fast),
+            "attacked": int(runs.images_attack.max()), "images": IMAGES, "fast": len(fast),
             "slower": f"{fast.slower.min():.1f} to {fast.slower.max():.1f} times" if len(fast) else None,
             "share": between(rows.share), "alike": between(rows.alike), "mean": rows.share.mean(),
             "ratio": 100 * (rows.forward + rows.roby).sum() / pgd, "roby": rows.roby.max(),

@@ -195,7 +195,6 @@ page.figure("figure-5", attacks, lambda runs: display.image_table(figures.pictur
     contains={"columns/rows": lambda d: d["columns"] == 9, "several images": lambda d: d["images"] > 2,
               "black square": True})
 
-
 # %% [markdown]
 # ## OptMargin (procedure)
 #

@@ -61,6 +61,7 @@ page = start("ren/v_pruning", globals())
 scale = page.scale(**experiments.PRUNING)
 TABLE = reference.paper("ren")["table-4"]
 
+
 # %% [markdown]
 # ## What the paper claims, and how it is tested
 #

@@ -129,9 +129,9 @@ planes = page.results(experiments.planes)
 # same number stands for another network there. The published errors fall with the network's number ({ref}`audit`).
 
 # %%
-def table_1(units):
+def table_1(runs):
     """The printed table has five networks a row."""
-    errors = figures.errors(units)
+    errors = figures.errors(runs)
     return [{"printed_row": row["printed_row"]} | {k: errors[k] for k in row if k in errors}
             for row in experiments.PAPER["table-1"].rows]
 
@@ -142,10 +142,10 @@ page.table("table-1", networks, table_1)
 # ## Figure 3: two-dimensional projection of the digits
 
 # %%
-def draw_digits(units):
+def draw_digits(runs):
     """The digits at their places, coloured by class."""
     figure, ax = plt.subplots(figsize=(display.WIDEST, 4.2))
-    places, labels = np.asarray(units.places[0]), np.asarray(units.labels[0])
+    places, labels = np.asarray(runs.places[0]), np.asarray(runs.labels[0])
     for digit in range(10):
         points = places[labels == digit]
         ax.scatter(*points.T, s=6, color=display.PALETTE[digit], label=str(digit))
@@ -156,11 +156,11 @@ def draw_digits(units):
     return figure
 
 
-def neighbours(units):
+def neighbours(runs):
     """Share of the digits whose nearest neighbour in the plane is of their class."""
-    places, labels = torch.as_tensor(np.asarray(units.places[0])), torch.as_tensor(units.labels[0])
+    places, labels = torch.as_tensor(np.asarray(runs.places[0])), torch.as_tensor(runs.labels[0])
     apart = torch.cdist(places, places).fill_diagonal_(torch.inf)
-    return {"images": int(units.images[0]), "digits": len(labels.unique()),
+    return {"images": int(runs.images[0]), "digits": len(labels.unique()),
             "same_class_nearest": (labels[apart.argmin(1)] == labels).double().mean().item()}
 
 page.figure("figure-3", projection, draw_digits, data=neighbours,
@@ -174,9 +174,9 @@ page.text(projection, neighbours, "For {same_class_nearest:.1%} of the {images} 
 # ## Figure 5: the clean digit
 
 # %%
-page.figure("figure-5", sweeps, lambda units: display.image_table(
-    [{"clean": torch.as_tensor(unit.clean).numpy()} for unit in units.itertuples()][:1]),
-    data=lambda units: {"number": int(units.number.iloc[0]), "label": int(units.label.iloc[0])},
+page.figure("figure-5", sweeps, lambda runs: display.image_table(
+    [{"clean": torch.as_tensor(run.clean).numpy()} for run in runs.itertuples()][:1]),
+    data=lambda runs: {"number": int(runs.number.iloc[0]), "label": int(runs.label.iloc[0])},
     alt="The clean digit 1 that all attacks start from.",
     contains={"the clean digit 1": lambda d: d["label"] == 1})
 
@@ -188,7 +188,7 @@ page.figure("figure-5", sweeps, lambda units: display.image_table(
 # enough, and each interval is $[0, 1]$ as in the paper. $s_{(i)}$ is the width of the narrowest interval.
 
 # %%
-page.table("table-2", sweeps, lambda units: figures.inside(units, "table-2"), behind=figures.BEHIND)
+page.table("table-2", sweeps, lambda runs: figures.inside(runs, "table-2"), behind=figures.BEHIND)
 
 # %% [markdown]
 # ## Table 3: errors on the attacks' own images
@@ -196,7 +196,7 @@ page.table("table-2", sweeps, lambda units: figures.inside(units, "table-2"), be
 # A pixel counts as perturbed if at least one example changes it, as in the paper's text.
 
 # %%
-page.table("table-3", sweeps, lambda units: figures.attacked(units, "table-3"), behind=figures.BEHIND)
+page.table("table-3", sweeps, lambda runs: figures.attacked(runs, "table-3"), behind=figures.BEHIND)
 page.text(sweeps, beyond.box,
         "The networks that were not attacked are wrong on {others:.0%} of an attack's images on average over "
         "the {n} attacks (paper: {paper.others:.0%}). Of the {examples} images, {again} was "
@@ -210,7 +210,7 @@ page.text(sweeps, beyond.box,
 # printed minimum of MI lies above its maximum under either reading.
 
 # %%
-page.table("table-4", sweeps, lambda units: figures.distances(units, "table-4"), behind=figures.BEHIND)
+page.table("table-4", sweeps, lambda runs: figures.distances(runs, "table-4"), behind=figures.BEHIND)
 
 # %% [markdown]
 # ## Figure 4: images of the attacks and of the boxes
@@ -218,8 +218,8 @@ page.table("table-4", sweeps, lambda units: figures.distances(units, "table-4"),
 # Above, the example of each attack that lies nearest to the clean digit; below, an image sampled from its box.
 
 # %%
-page.figure("figure-4", sweeps, lambda units: figures.draw_pairs(units, "table-2"),
-            data=lambda units: {"attacks": len(figures.of_rows(units, "table-2"))},
+page.figure("figure-4", sweeps, lambda runs: figures.draw_pairs(runs, "table-2"),
+            data=lambda runs: {"attacks": len(figures.of_rows(runs, "table-2"))},
             alt="Two rows of digits, a column an attack: its image above, one sampled from its box below.",
             contains={"one attack image": lambda d: d["attacks"] == 6,
                       "one image sampled": lambda d: d["attacks"] == 6})
@@ -231,10 +231,10 @@ page.figure("figure-4", sweeps, lambda units: figures.draw_pairs(units, "table-2
 # The paper chooses $b$ by eye. The curves show the rate of each network as $b$ grows; the dotted line is the box of Table 2.
 
 # %%
-page.picture(sweeps, lambda units: figures.draw_curves(units, "table-2"),
+page.picture(sweeps, lambda runs: figures.draw_curves(runs, "table-2"),
              caption="Misclassification rates of the ten networks in boxes of growing size",
              alt="A panel an attack: rates of the attacked network and of the nine others against b.")
-page.text(sweeps, lambda units: figures.MEANT)
+page.text(sweeps, lambda runs: figures.MEANT)
 page.extra("kinds", sweeps, beyond.suspects,
           "Boxes of Table 2 by the kind of region, as published and here, and where ours is of the published "
           "kind", header=beyond.SUSPECTS)

@@ -64,9 +64,9 @@ networks, sweeps, fifty = map(page.results, (
     experiments.mlp_networks, experiments.mlp_sweeps, experiments.mlp_fifty))
 
 
-def cw2(units):
+def cw2(runs):
     """The runs with the name of their attack, as the tables ask for it."""
-    return units.assign(method="cw2")
+    return runs.assign(method="cw2")
 
 
 # %% [markdown]
@@ -76,7 +76,7 @@ def cw2(units):
 # Columns with the same name are unrelated networks.
 
 # %%
-page.table("table-5", networks, lambda units: [figures.errors(units)])
+page.table("table-5", networks, lambda runs: [figures.errors(runs)])
 
 # %% [markdown]
 # ## Table 6: errors in the boxes
@@ -85,7 +85,7 @@ page.table("table-5", networks, lambda units: [figures.errors(units)])
 # of it. $s_{(i)}$ is the width of the narrowest interval, in pixel values from 0 to 1.
 
 # %%
-page.table("table-6", sweeps, lambda units: figures.inside(cw2(units), "table-6"), behind=figures.BEHIND)
+page.table("table-6", sweeps, lambda runs: figures.inside(cw2(runs), "table-6"), behind=figures.BEHIND)
 
 # %% [markdown]
 # ## Table 7: errors on the attack's own images
@@ -93,8 +93,8 @@ page.table("table-6", sweeps, lambda units: figures.inside(cw2(units), "table-6"
 # Perturbed pixels are those that at least one image of the attack changes, as in the paper's text.
 
 # %%
-page.table("table-7", sweeps, lambda units: figures.attacked(cw2(units), "table-7"), behind=figures.BEHIND)
-page.text(sweeps, lambda units: beyond.box(cw2(units), "table-6"),
+page.table("table-7", sweeps, lambda runs: figures.attacked(cw2(runs), "table-7"), behind=figures.BEHIND)
+page.text(sweeps, lambda runs: beyond.box(cw2(runs), "table-6"),
         "The table rests on {examples} different images, found by the untargeted and the targeted attack "
         "with 100 settings each. On average over the {n} digits the other networks misclassify {others:.1%} "
         "of them (paper: {paper.others:.1%}).")
@@ -105,8 +105,8 @@ page.text(sweeps, lambda units: beyond.box(cw2(units), "table-6"),
 # Above, the example of the attack that lies nearest to the clean digit; below, an image sampled from its box.
 
 # %%
-page.figure("figure-6", sweeps, lambda units: figures.draw_pairs(cw2(units), "table-6"),
-            data=lambda units: {"digits": len(figures.of_rows(cw2(units), "table-6"))},
+page.figure("figure-6", sweeps, lambda runs: figures.draw_pairs(cw2(runs), "table-6"),
+            data=lambda runs: {"digits": len(figures.of_rows(cw2(runs), "table-6"))},
             alt="Two rows of digits, a 5 and a 7: the attack's image above, one sampled from its box below.",
             contains={"CW2 image": lambda d: d["digits"] > 0, "sampled image": lambda d: d["digits"] > 0})
 
@@ -114,7 +114,7 @@ page.figure("figure-6", sweeps, lambda units: figures.draw_pairs(cw2(units), "ta
 # ## Where it differs: the digits, and which pixels are kept
 
 # %%
-page.text(sweeps, lambda units: beyond.box_by_box(cw2(units)),
+page.text(sweeps, lambda runs: beyond.box_by_box(cw2(runs)),
         "Mean squared L2 distance of the samples of Table 6 from the clean digit, pixels from 0 to 1: {far}. "
         "A small distance indicates that the digit lies near the boundary of the attacked network.")
 
@@ -123,7 +123,7 @@ page.text(sweeps, lambda units: beyond.box_by_box(cw2(units)),
 # change, as in one of the authors' two scripts; the text counts any changed pixel.
 
 # %%
-page.picture(sweeps, lambda units: figures.draw_curves(cw2(units), "table-6"),
+page.picture(sweeps, lambda runs: figures.draw_curves(cw2(runs), "table-6"),
              caption="Misclassification rates of the five perceptrons in boxes of growing size",
              alt="A panel a digit: rates of the attacked network and of the four others against b.")
 

@@ -73,9 +73,9 @@ networks, sweeps, fifty, balls = map(page.results, (
 digits = page.results(experiments.mlp_sweeps, plan=experiments.plan_perceptrons)     # those of Section 2.2
 
 
-def bim(units):
+def bim(runs):
     """The run of the aeroplane as the tables name attack and class."""
-    return units.assign(method="bim-l2", label="airplane")
+    return runs.assign(method="bim-l2", label="airplane")
 
 
 # %% [markdown]
@@ -84,7 +84,7 @@ def bim(units):
 # The length of the training is not published. Ours has 20 epochs, as many as a core trains in two hours.
 
 # %%
-page.table("table-8", networks, lambda units: [figures.errors(units)])
+page.table("table-8", networks, lambda runs: [figures.errors(runs)])
 
 # %% [markdown]
 # ## Table 9: errors on the attack's own images
@@ -93,7 +93,7 @@ page.table("table-8", networks, lambda units: [figures.errors(units)])
 # table pairs them by number.
 
 # %%
-page.table("table-9", sweeps, lambda units: figures.attacked(bim(units), "table-9", "n_perturbed_dims"),
+page.table("table-9", sweeps, lambda runs: figures.attacked(bim(runs), "table-9", "n_perturbed_dims"),
            behind=figures.BEHIND)
 
 
@@ -101,9 +101,9 @@ page.table("table-9", sweeps, lambda units: figures.attacked(bim(units), "table-
 # ## Figure 7: errors in boxes of growing dimension
 
 # %%
-def curves(units):
+def curves(runs):
     """Of the box of Table 10: its intervals, and from which size on the attacked network is always wrong."""
-    for _, box in figures.of_rows(bim(units), "table-10"):
+    for _, box in figures.of_rows(bim(runs), "table-10"):
         widths, rates = box.box.widths, list(zip(*box.curve["rates"]))
         sure = [b for n, b in enumerate(box.curve["sizes"]) if min(rates[0][n:]) == 1]
         return {"largest_interval": float(widths[0]), "m1_saturation_dims": min(sure, default=None),
@@ -114,7 +114,7 @@ def curves(units):
     return {}
 
 
-page.figure("figure-7", sweeps, lambda units: figures.draw_curves(bim(units), "table-10"), data=curves,
+page.figure("figure-7", sweeps, lambda runs: figures.draw_curves(bim(runs), "table-10"), data=curves,
             alt="Misclassification rates of five networks against the number of intervals of the box.",
             contains={"number of dimensions": lambda d: max(d.get("sizes", [0])) >= INTERVALS,
                       "misclassification rate": lambda d: bool(d),
@@ -126,8 +126,8 @@ page.figure("figure-7", sweeps, lambda units: figures.draw_curves(bim(units), "t
 # Above, the example of the attack that lies nearest to the clean aeroplane; below, an image sampled from the box.
 
 # %%
-page.figure("figure-8", sweeps, lambda units: figures.draw_pairs(bim(units), "table-10"),
-            data=lambda units: {"images": len(figures.of_rows(bim(units), "table-10"))},
+page.figure("figure-8", sweeps, lambda runs: figures.draw_pairs(bim(runs), "table-10"),
+            data=lambda runs: {"images": len(figures.of_rows(bim(runs), "table-10"))},
             alt="Two images of an aeroplane: the attack's above, one sampled from the box below.",
             contains={"BIM L2 image": lambda d: d["images"] > 0, "sampled image": lambda d: d["images"] > 0})
 
@@ -137,8 +137,8 @@ page.figure("figure-8", sweeps, lambda units: figures.draw_pairs(bim(units), "ta
 # %%
 both = (sweeps, digits)
 page.figure("figure-9", both, lambda sweeps, digits: display.image_table([
-    {f"{name} {unit.label if name == 'digit' else ''}".strip(): torch.as_tensor(unit.clean).numpy()
-     for name, units in (("digit", digits), ("aeroplane", sweeps)) for unit in units.itertuples()}]),
+    {f"{name} {run.label if name == 'digit' else ''}".strip(): torch.as_tensor(run.clean).numpy()
+     for name, runs in (("digit", digits), ("aeroplane", sweeps)) for run in runs.itertuples()}]),
     data=lambda sweeps, digits: {"digits": len(digits), "aeroplanes": len(sweeps)},
     alt="The clean digits 5 and 7 and the clean aeroplane.",
     contains={"clean MNIST 5": lambda d: d["digits"] > 0, "airplane": lambda d: d["aeroplanes"] > 0})
@@ -150,22 +150,22 @@ page.figure("figure-9", both, lambda sweeps, digits: display.image_table([
 
 # %%
 page.table("table-10", both, lambda sweeps, digits: [
-    row for units in (digits.assign(method="mlp"), bim(sweeps))
-    for row in figures.distances(units, "table-10")], behind=figures.BEHIND)
+    row for runs in (digits.assign(method="mlp"), bim(sweeps))
+    for row in figures.distances(runs, "table-10")], behind=figures.BEHIND)
 
 
 # %% [markdown]
 # ## Where it differs: errors on clean images, which values are kept, and how far the examples lie
 
 # %%
-def trained(units):
+def trained(runs):
     """Facts: errors of the networks on test and training images, their epochs, and the published errors."""
-    errors_of = {"test": units.test_error, "train": units.train_error,
+    errors_of = {"test": runs.test_error, "train": runs.train_error,
              "paper": pd.Series([v for k, v in experiments.PAPER["table-8"].rows[0].items()
                                  if k.startswith("M")])}
-    return {"epochs": units.epochs.max(), "n": len(units)} | {
+    return {"epochs": runs.epochs.max(), "n": len(runs)} | {
         f"{name}_{end}": 100 * getattr(errors, end)() for name, errors in errors_of.items()
-        for end in ("min", "max")} if len(units) else {}
+        for end in ("min", "max")} if len(runs) else {}
 
 
 page.text(networks, trained,
@@ -173,14 +173,14 @@ page.text(networks, trained,
         "images (paper: {paper_min:.1f}% to {paper_max:.1f}%) and {train_min:.1f}% to {train_max:.1f}% on "
         "training images. The errors on training images leave room for longer training, whose length the "
         "paper does not state. We did not train longer, so what it does to the boxes is not measured.")
-page.extra("mobilenet-keep-rules", sweeps, lambda units: beyond.by_rule(bim(units), "table-10"),
+page.extra("mobilenet-keep-rules", sweeps, lambda runs: beyond.by_rule(bim(runs), "table-10"),
            "Boxes of the printed size, or of all kept values where these are fewer: rates of the attacked "
            "network and of the others, mean squared L2 norm", header=beyond.BY_RULE)
 
 
-def looser(units):
+def looser(runs):
     """Facts: values that 90% of the examples change, and rates of the attacked network by looser rules."""
-    rows = {row["changed in"]: row for row in beyond.by_rule(bim(units), "table-10") if "attacked" in row}
+    rows = {row["changed in"]: row for row in beyond.by_rule(bim(runs), "table-10") if "attacked" in row}
     most, some = (rows.get(beyond.RULES[rule]) for rule in ("most", "any"))
     return most and some and {"looser": most["b"], "most": most["attacked"], "kept": most["kept"],
                               "some": some["attacked"]}
@@ -197,9 +197,9 @@ NAMES = {name: f"{PRINTED['target_class'] if aimed else 'any class'}, {share:.0%
          for name, (share, aimed) in experiments.BALLS.items()}
 
 
-def in_balls(units):
+def in_balls(runs):
     """Facts: of the balls of the published length, distances, and rates in a small and in the printed box."""
-    rows = beyond.in_balls(units[units.of == "published"], (FEW, INTERVALS))
+    rows = beyond.in_balls(runs[runs.of == "published"], (FEW, INTERVALS))
     if len(rows) < 2:
         return {}
     small, large = rows
@@ -209,7 +209,7 @@ def in_balls(units):
 
 
 page.extra("mobilenet-balls", balls,
-           lambda units: beyond.in_balls(units.assign(of=units.of.map(NAMES)), (FEW, INTERVALS)),
+           lambda runs: beyond.in_balls(runs.assign(of=runs.of.map(NAMES)), (FEW, INTERVALS)),
            "Examples of the aeroplane without a search for the nearest: the first one in each ball; rates on "
            "them, and on samples of boxes by the rule of the tables", header=beyond.BALLS)
 page.text(balls, in_balls,
@@ -225,8 +225,8 @@ page.text(balls, in_balls,
 # The target of each of the fifty images is the class with the second largest logit; shares are of all fifty.
 
 # %%
-page.text(sweeps, lambda units: figures.MEANT)
-page.extra("mobilenet-fifty", fifty, lambda units: [beyond.over_images(units.assign(method="bim-l2"))],
+page.text(sweeps, lambda runs: figures.MEANT)
+page.extra("mobilenet-fifty", fifty, lambda runs: [beyond.over_images(runs.assign(method="bim-l2"))],
            "Images of all classes, the second class as target: share with a box of a kind at some size, and "
            "its 95% interval", header=beyond.OVER_IMAGES | {"images": "images", "boxes": "images with a box"})
 

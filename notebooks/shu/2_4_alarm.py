@@ -96,11 +96,11 @@ by_hand, *mutants = ([kind_by_the_paper(rates[0], rates[1:], **ends) for rates i
                      for ends in ({}, {"most": 0.95}, {"right": 0.2}))
 
 
-def per_class(units):
+def per_class(runs):
     """A row a box, of all attacks and wrong classes: its type, success rates and alarm by all networks."""
     rows = []
-    for unit in units.to_dict("records"):
-        for box in figures.regions(unit).values():
+    for run in runs.to_dict("records"):
+        for box in figures.regions(run).values():
             right, wrong = box.at("agreement")
             silent = [a + b for a, b in zip(right, wrong)]
             rows.append({"box": box.name, "type": NUMBERS[boxes.kind(box.at("rates"))],
@@ -109,9 +109,9 @@ def per_class(units):
     return rows
 
 
-def by_type(units):
+def by_type(runs):
     """A row a type: boxes, and the mean share of their samples on which all networks raise the alarm."""
-    rows = per_class(units)
+    rows = per_class(runs)
     by_name = {name: [row["alarm"] for row in rows if row["type"] == kind]
                for kind, name in THRESHOLDS.items()}
     return [{"type": name, "boxes": len(values), "alarm": mean([100 * alarm for alarm in values])}
@@ -121,8 +121,8 @@ def by_type(units):
 THRESHOLDS = {1: "1: attacked network wrong on at least half, another on at most 5%",
               2: "2: every network wrong on at least a quarter",
               3: "3: attacked network wrong on at most 5%, another on at least half", None: "none of these"}
-page.statement("procedure-region-types", sweeps, data=lambda units: {
-    f"type_{row['type'][0]}": row["boxes"] for row in by_type(units)},
+page.statement("procedure-region-types", sweeps, data=lambda runs: {
+    f"type_{row['type'][0]}": row["boxes"] for row in by_type(runs)},
     evidence=equality(by_hand == fast, changed=[kinds != fast for kinds in mutants]))
 
 # %% [markdown]
@@ -138,22 +138,22 @@ TYPES = {1: "1: attacked network wrong, another right", 2: "2: all networks wron
 COLOURS = {0: "white", 1: display.PALETTE[1], 2: display.PALETTE[3], 3: display.PALETTE[0]}
 
 
-def of_boxes(units):
+def of_boxes(runs):
     """`{plane: (answers, axis)}` of the planes that two boxes span."""
-    return {name: plane[:2] for name, plane in figures.of_runs(units).items() if name != "classes"}
+    return {name: plane[:2] for name, plane in figures.of_runs(runs).items() if name != "classes"}
 
 
-def shares(units):
+def shares(runs):
     """Of points inside the ball, over all planes of two boxes: how many there are, shares of the types."""
-    inside = [figures.types(answers, 1)[figures.near(axis)] for answers, axis in of_boxes(units).values()]
+    inside = [figures.types(answers, 1)[figures.near(axis)] for answers, axis in of_boxes(runs).values()]
     points = np.concatenate(inside) if inside else np.zeros(0)
     return {"planes": len(inside), "points": len(points)} | {
         f"type_{kind}": float((points == kind).mean()) if len(points) else None for kind in (1, 2, 3)}
 
 
-def draw_types(units):
+def draw_types(runs):
     """The two planes with most points of types 1 to 3 inside the ball."""
-    planes = of_boxes(units)
+    planes = of_boxes(runs)
     if not planes:
         return None
     marked = {name: (figures.types(answers, 1)[figures.near(axis)] > 0).sum()
@@ -196,22 +196,22 @@ page.text(planes, shares,
 def alarms(sweeps, clean):
     """`{images: shares of alarms by 2 ... K networks}`: of attacks' images, of noise and of clean digits."""
     agreements = {"adversarial": [], "random noise": []}
-    for unit in sweeps.to_dict("records"):
-        for held in unit["classes"].values():
+    for run in sweeps.to_dict("records"):
+        for held in run["classes"].values():
             for name, key in (("adversarial", "attack"), ("random noise", "noise")):
                 if key in held:
                     agreements[name].append([a + b for a, b in zip(*held[key]["agreement"])])
-    for unit in clean.to_dict("records"):
-        right, wrong = unit["agreement"]
+    for run in clean.to_dict("records"):
+        right, wrong = run["agreement"]
         agreements["clean digits"] = [[a + b for a, b in zip(right, wrong)]]
         agreements["correctly classified clean digits"] = [right]
     return {name: boxes.alarm(np.sum(counts, 0)).tolist() for name, counts in agreements.items() if counts}
 
 
-def draw_alarms(*units):
+def draw_alarms(*runs):
     """Shares of alarms against the number of networks."""
     figure, ax = plt.subplots(figsize=(display.WIDEST, 3))
-    for n, (name, values) in enumerate(alarms(*units).items()):
+    for n, (name, values) in enumerate(alarms(*runs).items()):
         ax.plot(range(2, 2 + len(values)), values, display.MARKERS[n] + display.LINES[n], label=name)
     ax.set(xlabel="networks", ylabel="share of images with an alarm", ylim=(-0.03, 1.03))
     ax.legend()
@@ -226,10 +226,10 @@ def alarm_data(sweeps, clean):
         facts |= {f"alarm_type_{kind}": mean(of_type), f"boxes_type_{kind}": len(of_type)}
     facts |= figures.disagreement(clean)
     pairs = [[sum(counts) for counts in zip(*held["attack"]["agreement"])]
-             for unit in sweeps.to_dict("records") for held in unit["classes"].values() if "attack" in held]
+             for run in sweeps.to_dict("records") for held in run["classes"].values() if "attack" in held]
     return facts | {"pairs": len(pairs), "pair_mean": mean([float(boxes.alarm(pair)[-1]) for pair in pairs]),
                    "attacks": len(sweeps), "digits": sum(clean.images), "examples": sum(
-        held["examples"] for unit in sweeps.to_dict("records") for held in unit["classes"].values()
+        held["examples"] for run in sweeps.to_dict("records") for held in run["classes"].values()
         if "attack" in held)} | {f"alarm_{name.replace(' ', '_')}": values[-1]
                                  for name, values in alarms(sweeps, clean).items()}
 

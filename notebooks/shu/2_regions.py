@@ -156,9 +156,9 @@ def draw_labels(ax, labels, axis):
             ax.text(axis[int(np.median(columns))], axis[int(np.median(rows))], str(label), ha="center")
 
 
-def draw_popular(units):
+def draw_popular(runs):
     """The sketch and the measured plane side by side."""
-    answers, axis, at = figures.of_runs(units)["classes"]
+    answers, axis, at = figures.of_runs(runs)["classes"]
     figure, (left, right) = plt.subplots(1, 2, figsize=(display.WIDEST, 3.4))
     for group, marker, colour in zip(GROUPS, display.MARKERS, display.PALETTE):
         left.scatter(*group.T, s=14, marker=marker, color=colour)
@@ -173,7 +173,7 @@ def draw_popular(units):
 
 page.figure(
     "figure-1", planes, draw_popular,
-    data=lambda units: {"groups": len(GROUPS), "planes": len(figures.of_runs(units))},
+    data=lambda runs: {"groups": len(GROUPS), "planes": len(figures.of_runs(runs))},
     alt="Left two groups of points with a curve between; right coloured areas of classes.",
     contains={"two groups": lambda d: d["groups"] == 2, "smooth curve": lambda d: d["planes"] > 0})
 
@@ -185,13 +185,13 @@ page.figure(
 # $\delta^2 = 6$. It may cut one area into several pieces, and areas that are separate in a plane may be connected outside it.
 
 # %%
-def pieces(units):
+def pieces(runs):
     """`{plane: (connected pieces of disagreement inside the ball, areas of the plane that they belong to)}`.
 
     Of the planes through two boxes.
     """
     counts = {}
-    for name, (answers, axis, _) in figures.of_runs(units).items():
+    for name, (answers, axis, _) in figures.of_runs(runs).items():
         if name != "classes":
             apart, inside = (answers != answers[0]).any(0), figures.near(axis)
             areas = ndimage.label(apart)[0][apart & inside]
@@ -199,9 +199,9 @@ def pieces(units):
     return counts
 
 
-def chosen(units):
+def chosen(runs):
     """The plane with fewest pieces, one at least, and that with most."""
-    counted = {name: count for name, (count, _) in pieces(units).items() if count}
+    counted = {name: count for name, (count, _) in pieces(runs).items() if count}
     return [pick(counted, key=counted.get) for pick in (min, max)] if counted else []
 
 
@@ -212,27 +212,27 @@ def draw_mask(ax, mask, axis):
     figures.ring(ax)
 
 
-def draw_regions(units):
+def draw_regions(runs):
     """Two planes: the disagreement of the networks around the digit."""
-    names = chosen(units)
+    names = chosen(runs)
     if not names:
         return None
     figure, axes = plt.subplots(1, 2, figsize=(display.WIDEST, 3.6), sharey=True)
     for letter, ax, name in zip("ab", axes, names):
-        answers, axis, _ = figures.of_runs(units)[name]
+        answers, axis, _ = figures.of_runs(runs)[name]
         draw_mask(ax, (answers != answers[0]).any(0), axis)
-        count, _ = pieces(units)[name]
+        count, _ = pieces(runs)[name]
         spanned = " and ".join(map(figures.called, name.split()))
         ax.set(title=f"({letter}) {spanned}: {count} piece{'s' * (count > 1)} inside", xlabel="L2 distance")
     axes[0].set_ylabel("L2 distance")
     return figure
 
 
-def counts(units):
+def counts(runs):
     """Of the planes through two boxes: how many there are, and the disagreement inside the ball."""
-    both = list(pieces(units).values())
+    both = list(pieces(runs).values())
     numbers = [count for count, _ in both]
-    return {"networks": max(len(answers) for answers, *_ in figures.of_runs(units).values()),
+    return {"networks": max(len(answers) for answers, *_ in figures.of_runs(runs).values()),
             "planes": len(numbers), "with_any": sum(c > 0 for c in numbers),
             "fewest": min(filter(None, numbers), default=0), "most": max(numbers, default=0),
             "with_several": sum(c > 1 for c in numbers),

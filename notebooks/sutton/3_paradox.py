@@ -88,14 +88,14 @@ recorded = (
 COLOURS = dict(zip(tables.SPLITS, display.PALETTE))
 
 
-def draw_paradox(units):
+def draw_paradox(runs):
     """Flipped images over the norm of the attack, and over the norm of random perturbations."""
-    unit, = units.to_dict("records")
+    run, = runs.to_dict("records")
     figure, panels = plt.subplot_mosaic([["left", "right", "cat"], ["left", "right", "aeroplane"]],
                                         figsize=(8, 4.2), width_ratios=(1, 1, 0.55))
     left, right = panels["left"], panels["right"]
     for split, style, side, hatch in zip(tables.SPLITS, ("-", "--"), (-0.2, 0.2), ("", "//")):
-        part, colour = unit[split], COLOURS[split]
+        part, colour = run[split], COLOURS[split]
         if (norms := part["attack"]["l2"])["count"]:
             reached = np.linspace(0, tables.percent(part, "attack"), len(norms["quantiles"]))
             left.step(np.r_[0, norms["quantiles"], 5], np.r_[0, reached, reached[-1]], color=colour, ls=style,
@@ -108,31 +108,31 @@ def draw_paradox(units):
     left.set(xlim=(0, 5), ylim=(0, 105), xlabel="Euclidean norm of the attack\n(pixels from 0 to 1)",
              ylabel="label flipped, % of images", title="(a) adversarial perturbation")
     right.set(ylim=(0, 105), xlabel="norm, in norms of the attack",
-              title=f"(b) {unit['draws']:,} noise samples")
+              title=f"(b) {run['draws']:,} noise samples")
     right.set_xticks(range(len(DELTAS)), [f"{d} ×" for d in DELTAS])
     for label, name, which, text in ((1, "cat", 1, "attacked cat:\n“aeroplane”"),
                                      (0, "aeroplane", 2, "noise:\ncorrect label")):
         panels[name].set_axis_off()
-        if (panel := figures.example(units, label)) is not None:
+        if (panel := figures.example(runs, label)) is not None:
             panels[name].set_axis_on()
             display.image_grid([panels[name]], [panel["images"][which].astype(np.float32).clip(0, 1)])
             panels[name].set_xlabel(text)
     return figure
 
 
-def paradox_data(units):
+def paradox_data(runs):
     """Shares and sizes of the figure, for both sets; of the first perturbation alone, too."""
-    unit, = units.to_dict("records")
+    run, = runs.to_dict("records")
     data = {}
     for split in tables.SPLITS:
-        part, ten = unit[split], tables.share(unit[split], 10)
+        part, ten = run[split], tables.share(run[split], 10)
         first = np.asarray(part["sampled"]["first"])[DELTAS.index(10)]
         data[split] = {
             "attacked_pct": tables.percent(part, "attack"),
             **{f"median_{norm}": tables.quantile(part["attack"][norm], 0.5) for norm in ("l2", "linf")},
             **{f"turned_{d}_pct": tables.percent(part, d) for d in DELTAS},
             "turned_10_interval": [ten["low"], ten["high"]], "perturbed": ten["of"],
-            "single_10_pct": percent(int((first == 0).sum()), first.size), "pictures": len(unit["panels"])}
+            "single_10_pct": percent(int((first == 0).sum()), first.size), "pictures": len(run["panels"])}
     return data
 
 
@@ -146,14 +146,14 @@ page.figure("figure-1", example, draw_paradox, data=paradox_data, alt=ALT,
 
 
 # %%
-def example_in_words(units):
+def example_in_words(runs):
     """Shares of the test images of Figure 1: attacked, flipped by noise of five and ten times the norm."""
-    test = units.test.iloc[0]
+    test = runs.test.iloc[0]
     attack, five, ten = (
         figures.share_in_words(tables.share(test, key), tables.printed(paper[item])[0, 3]["test"])
         for key, item in (("attack", "table-5"), (5, "table-11"), (10, "table-12")))
     return (f"A step along the loss gradient flips the label of {attack} of the correctly classified test "
-            f"images. At least one of {units.draws.iloc[0]:,} noise samples flips the label for {ten} of the "
+            f"images. At least one of {runs.draws.iloc[0]:,} noise samples flips the label for {ten} of the "
             "attackable images at ten times the norm of the image's own attack, and for "
             f"{five} at five times.")
 
@@ -187,19 +187,19 @@ def incomplete(dataset, have, values):
     return f"not run: {without} of {of_all} problems without an attackable image" if without else None
 
 
-def fitted(dataset, units):
+def fitted(dataset, runs):
     """Whether the networks of a data set were chosen by their attackable shares."""
     return dataset == "gtsrb" and any(experiments.reading(name) in readings.NORMALISED
-                                      for name in units.architecture)
+                                      for name in runs.architecture)
 
 
-def entry(dataset, units, key):
+def entry(dataset, runs, key):
     """Of both sets of a data set: the median over its problems, and why it may not be compared."""
     cell = {}
     for split in tables.SPLITS:
-        shares = [share for part in units[split] if (share := tables.share(part, key))["percent"] is not None]
-        why = incomplete(dataset, len(units), len(shares)) or (
-            readings.FITTED if key == "attack" and fitted(dataset, units) else None)
+        shares = [share for part in runs[split] if (share := tables.share(part, key))["percent"] is not None]
+        why = incomplete(dataset, len(runs), len(shares)) or (
+            readings.FITTED if key == "attack" and fitted(dataset, runs) else None)
         cell[split] = Cell(     # a median over problems: the images of one, at least
             median([share["percent"] for share in shares]), status=why,
             of=min(share["of"] for share in shares) if shares and key != "accuracy" else None)
@@ -211,7 +211,7 @@ def table_1(*frames):
     *small, blocks = frames
     small, proxy, rows = dict(zip(DATASETS, small)), tables.pooled(blocks), []
     for key in READ:
-        row = tables.row_of(key) | {dataset: entry(dataset, units, key) for dataset, units in small.items()}
+        row = tables.row_of(key) | {dataset: entry(dataset, runs, key) for dataset, runs in small.items()}
         for column, why in ABSENT.items():
             shown = column == "imagenet_resnet50" and key not in (2, 5)
             value = proxy["shares"][key]["percent"] if shown else None
@@ -221,10 +221,10 @@ def table_1(*frames):
         rows.append(row)
     dimensions = {"quantity": "input_dimension", "delta_inferred": None,
                   "imagenet_resnet50": proxy["dimension"],
-                  **{dataset: int(units.dimension.iloc[0]) for dataset, units in small.items()}}
+                  **{dataset: int(runs.dimension.iloc[0]) for dataset, runs in small.items()}}
     classes = {"quantity": "number_of_classes", "delta_inferred": None}
-    for dataset, units in small.items():
-        classes[dataset] = Cell(len(NAMES[dataset]), status=incomplete(dataset, len(units), len(units)))
+    for dataset, runs in small.items():
+        classes[dataset] = Cell(len(NAMES[dataset]), status=incomplete(dataset, len(runs), len(runs)))
     return [*rows, dimensions, classes]
 
 
@@ -235,11 +235,11 @@ page.table("table-1", recorded, table_1)
 def other_sets(fashion, signs):
     """Mean attackable shares of the other small data sets, as the boxes of their pages give them."""
     means = []
-    for dataset, units, item, larger in (("fashion_mnist", fashion, "table-20", None),
+    for dataset, runs, item, larger in (("fashion_mnist", fashion, "table-20", None),
                                          ("gtsrb", signs, "table-23", figures.LARGER_SIGN)):
-        good = figures.learned(units, larger)
+        good = figures.learned(runs, larger)
         ours, published = figures.mean_shares(good, tables.printed_shares(paper[item]))
-        why = "; the network was chosen by this share" if fitted(dataset, units) else ""
+        why = "; the network was chosen by this share" if fitted(dataset, runs) else ""
         means.append(f"{ours['attack']} on {DATASETS[dataset]} ({figures.counted(len(good), 'pair')}; paper, "
                      f"same pairs: {published['attack']}{why})")
     return f"On other data sets, the attackable share is {' and '.join(means)}."

@@ -94,8 +94,8 @@ SHARES = {key: tables.printed(PAPER[item])
 scale = page.scale(**experiments.CIFAR10)
 pairs = page.results(experiments.cifar10)
 printed = page.results(experiments.cifar10_as_printed)
-near = pairs.only(lambda unit: (unit["class_a"], unit["class_b"]) in NEXT)          # Figures 8 to 10, 13
-shown = pairs.only(lambda unit: (unit["class_a"], unit["class_b"]) in PICKED[-1:])  # Figures 11, 12, 14
+near = pairs.only(lambda run: (run["class_a"], run["class_b"]) in NEXT)          # Figures 8 to 10, 13
+shown = pairs.only(lambda run: (run["class_a"], run["class_b"]) in PICKED[-1:])  # Figures 11, 12, 14
 page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 
 # %% [markdown]
@@ -201,10 +201,10 @@ for item, norm in (("figure-8", "l1"), ("figure-9", "l2"), ("figure-10", "linf")
 # ## Figure 12: an aeroplane
 
 # %%
-def example_data(units, label):
+def example_data(runs, label):
     """The numbers below the images, marked as those of another image than the paper's."""
     why = "proxy: our image is not the paper's, which is not named"
-    if (example := figures.example(units, label)) is None:
+    if (example := figures.example(runs, label)) is None:
         return {}
     return {panel: {norm: Cell(example["norms"][norm][n], status=why) for norm in tables.NORMS}
             for n, panel in enumerate("bcd")} | {
@@ -229,12 +229,12 @@ for item, label, kind in (("figure-11", 1, "cat"), ("figure-12", 0, "aeroplane")
 # and "thicker tails" by the ratio of the 95th percentile to the median.
 
 # %%
-def random_and_attack(units):
+def random_and_attack(runs):
     """Medians and tails of flipping noise, those of the attacks, and what noise of twice the norm flips."""
-    return {"random": figures.medians(units, CLASSES, 10, "l2"),
-            "attack": figures.medians(units, CLASSES, "attack", "l2"),
+    return {"random": figures.medians(runs, CLASSES, 10, "l2"),
+            "attack": figures.medians(runs, CLASSES, "attack", "l2"),
             "twice": {figures.name(p, CLASSES): {s: tables.percent(u[s], 2) for s in tables.SPLITS}
-                      for p, u in figures.measured(units).items()}}
+                      for p, u in figures.measured(runs).items()}}
 
 
 page.figure("figure-13", near, lambda u: figures.draw_violins(u, NEXT, CLASSES, 10), data=random_and_attack,

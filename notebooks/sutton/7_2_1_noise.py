@@ -95,12 +95,12 @@ plain = replace(
     page.results(experiments.cifar10_as_printed, plan=experiments.plan_without_noise,
                  names=["-".join(pair) for pair in pairwise(experiments.CLASSES["cifar10"])]),
     sizes=experiments.training_noise.sizes)
-RESTING = {kind: (noisy.only(lambda unit, kind=kind: unit["noise"] == kind), plain) for kind in KINDS}
+RESTING = {kind: (noisy.only(lambda run, kind=kind: run["noise"] == kind), plain) for kind in KINDS}
 
 
-def at(units, kind, n):
-    """`{class_a: unit}` of a kind and level of noise, which is the last part of a run's name."""
-    return {u["class_a"]: u for u in units[units.noise == kind].to_dict("records")
+def at(runs, kind, n):
+    """`{class_a: run}` of a kind and level of noise, which is the last part of a run's name."""
+    return {u["class_a"]: u for u in runs[runs.noise == kind].to_dict("records")
             if u["run"].endswith(f"-{n}")}
 
 
@@ -117,11 +117,11 @@ def at(units, kind, n):
 #   divides by this norm counts images of the second class ({ref}`Section 7.1 <sutton-7-1>`). For images of both classes this is an upper limit.
 
 # %%
-def misfit(units, reading):
+def misfit(runs, reading):
     """How far STD over mean lies from the printed one, as the mean size of the logarithm of their ratio."""
     off = []
     for (kind, n), number in NUMBER.items():
-        nets = at(units, kind, n)
+        nets = at(runs, kind, n)
         for r in PAPER[f"table-{number}"].rows:
             if r["norm"] == "l2" and r["class_a"] in nets:
                 ours = tables.cell(nets[r["class_a"]][r["split"]], "l2", reading)
@@ -130,9 +130,9 @@ def misfit(units, reading):
     return float(np.mean(off)) if off else float("inf")
 
 
-def best(units):
+def best(runs):
     """The reading with the smallest misfit."""
-    return min(AVERAGED, key=lambda r: misfit(units, r))
+    return min(AVERAGED, key=lambda r: misfit(runs, r))
 
 
 page.text(noisy, lambda u: {
@@ -155,24 +155,24 @@ page.text(noisy, lambda u: {
 STATUS = "fitted: the noise levels are lost; ours are assumed round numbers, not optimised"
 
 
-def failed(units, kind, a):
+def failed(runs, kind, a):
     """Whether a training of a problem failed at any level; no where all trainings did."""
-    learned = units.run.isin(figures.learned(units).run)
-    return not learned[(units.noise == kind) & (units.class_a == a)].all()
+    learned = runs.run.isin(figures.learned(runs).run)
+    return not learned[(runs.noise == kind) & (runs.class_a == a)].all()
 
 
-def value(unit, split, panel, reading):
+def value(run, split, panel, reading):
     """A number of a network; None of no network."""
-    return None if unit is None else tables.value(unit[split], panel, reading)
+    return None if run is None else tables.value(run[split], panel, reading)
 
 
 def rows_of(kind, n):
-    """units -> rows of a table in the reading that fits; beside each value what the claims need."""
-    def rows(units, without):
-        reading, nets = best(units), {k: at(units, kind, k) for k in LEVELS}
+    """runs -> rows of a table in the reading that fits; beside each value what the claims need."""
+    def rows(runs, without):
+        reading, nets = best(runs), {k: at(runs, kind, k) for k in LEVELS}
         free = {u["class_a"]: u for u in without.to_dict("records")}
         return [{"quantity": quantity, "norm": norm, "split": split, "problem": tables.problem(u),
-                 **tables.cell(u[split], panel, reading), "status": STATUS, "failed": failed(units, kind, a),
+                 **tables.cell(u[split], panel, reading), "status": STATUS, "failed": failed(runs, kind, a),
                  "levels": {r: [value(nets[k].get(a), split, panel, r) for k in LEVELS] for r in AVERAGED},
                  "without": {r: value(free.get(a), split, panel, r) for r in AVERAGED}}
                 for a, u in nets[n].items() for split in tables.SPLITS
@@ -210,14 +210,14 @@ def printed_of(kind, n, panel, split, problems):
                     and r["problem"] in problems])
 
 
-def curves(kind, units, without):
+def curves(kind, runs, without):
     """{level: {"size", "problems", panel: {split: mean}}}; level 0 is without noise."""
-    reading, data = best(units), {}
+    reading, data = best(runs), {}
     groups = {0: {u["class_a"]: u for u in without.to_dict("records")},
-              **{n: at(units, kind, n) for n in LEVELS}}
+              **{n: at(runs, kind, n) for n in LEVELS}}
     # The same problems at every size, so that lines join what can be compared.
     common = set.intersection(*(set(nets) for nets in groups.values() if nets))
-    common = {a for a in common if not failed(units, kind, a)} or common
+    common = {a for a in common if not failed(runs, kind, a)} or common
     for n, nets in groups.items():
         if some := [u for a, u in nets.items() if a in common]:
             data[f"level {n}"] = {
@@ -268,14 +268,14 @@ for item, kind in (("figure-15", "cube"), ("figure-16", "ball")):
 # - `sizes=[0.5, 1, 2]`: the largest noise hides the image; accuracy should fall towards 50%.
 
 # %%
-def box_words(units, without):
+def box_words(runs, without):
     """The result on L-infinity noise, in both ways to count vanished gradients; None of too few runs."""
-    levels = [*curves("cube", units, without).values()] if len(units) and len(without) else []
+    levels = [*curves("cube", runs, without).values()] if len(runs) and len(without) else []
     shares = {r: [v["readings"][r]["susceptibility"] for v in levels] for r in ("found", "lost")}
     if len(levels) < 4 or None in shares["found"]:
         return None
     problems = levels[0]["problems"]
-    tried = [u["train"]["tried"] for u in [*units.to_dict("records"), *without.to_dict("records")]
+    tried = [u["train"]["tried"] for u in [*runs.to_dict("records"), *without.to_dict("records")]
              if tables.problem(u) in problems]
     published, all_nine = ([words(printed_of("cube", n, "susceptibility", "train", some)) for n in range(4)]
                            for some in (problems, [f"{a} vs {a + 1}" for a in range(9)]))

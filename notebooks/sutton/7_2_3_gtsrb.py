@@ -116,11 +116,11 @@ page.table("table-22", (), lambda: [
 # verdict, so that the claim is not judged.
 
 # %%
-def shares(units):
+def shares(runs):
     """The rows of the table; agreement of the shares by which the network was chosen shows nothing."""
     return [row | ({split: replace(row[split], status=readings.FITTED) for split in tables.SPLITS}
                    if row["quantity"] == "adversarial_susceptibility" else {})
-            for row in tables.summary_shares(units)]
+            for row in tables.summary_shares(runs)]
 
 
 page.table("table-23", pairs, shares, behind=tables.BEHIND)
@@ -140,7 +140,7 @@ figures.show_means(page, "gtsrb-means", pairs, SHARES, CLASSES, LARGER_SIGN)
 # %%
 def accuracies(images, whole):
     """Mean test accuracy with either split, over the problems whose training succeeded with both."""
-    single, by_track = (figures.measured(figures.learned(units, LARGER_SIGN)) for units in (images, whole))
+    single, by_track = (figures.measured(figures.learned(runs, LARGER_SIGN)) for runs in (images, whole))
     both = single.keys() & by_track.keys()
     return both and {"problems": len(both), **{
         name: float(np.mean([tables.percent(nets[p]["test"], "accuracy") for p in both]))
@@ -176,20 +176,20 @@ page.text((printed, tracks), accuracies,
 # of the smallest deviation, the one with the fewest changes is chosen. Momentum 0.9 counts as a change, the place of dropout does not.
 
 # %%
-def reading_rows(units, others):
+def reading_rows(runs, others):
     """A row for each reading that has networks: how far from the published shares, and what the rule says."""
-    nets, choice = readings.networks(units, others), readings.chosen(units, others, SHARES)
+    nets, choice = readings.networks(runs, others), readings.chosen(runs, others, SHARES)
     trained = {r: [u for (_, own), by_seed in nets.items() if own == r for u in by_seed.values()]
                for r in READINGS}
-    return [{"reading": READINGS[r].name, "changes": READINGS[r].changes, "networks": len(units),
-             "failed": sum(readings.failed(u, SHARES) for u in units), "deviation": choice.deviation.get(r),
+    return [{"reading": READINGS[r].name, "changes": READINGS[r].changes, "networks": len(runs),
+             "failed": sum(readings.failed(u, SHARES) for u in runs), "deviation": choice.deviation.get(r),
              "near": choice.near(r, SHARES), "chosen": choice.state(r)}
-            for r, units in trained.items() if units]
+            for r, runs in trained.items() if runs]
 
 
-def choice_in_words(units, others):
+def choice_in_words(runs, others):
     """What the rule chooses, or how many networks it waits for."""
-    choice = readings.chosen(units, others, SHARES)
+    choice = readings.chosen(runs, others, SHARES)
     if choice.missing:
         return (f"No reading is chosen yet. The rule waits for {counted(len(choice.missing), 'network')}, "
                 "and for further ones if trainings fail.")
@@ -208,9 +208,9 @@ page.extra("gtsrb-readings", (printed, others), reading_rows,
 page.text((printed, others), choice_in_words)
 
 
-def strongest_noise(units):
+def strongest_noise(runs):
     """The largest share of labels that noise of the attack's own norm flips on a problem."""
-    learned = figures.learned(units, LARGER_SIGN).test if len(units) else []
+    learned = figures.learned(runs, LARGER_SIGN).test if len(runs) else []
     shares = [tables.share(part, 1) for part in learned]
     return max((share for share in shares if share["of"]), key=lambda share: share["percent"], default=None)
 

@@ -102,9 +102,9 @@ def status(column, network):
 # susceptibility* is the share of the attackable images whose label at least one random perturbation flips. All are percentages.
 
 # %%
-def table_25(units):
+def table_25(runs):
     """The published rows: the tested network is a proxy for one column, the other is not run."""
-    f, rows = tables.pooled(units), []
+    f, rows = tables.pooled(runs), []
     for key in ("accuracy", "attack", max(DELTAS)):
         share = f["shares"][key]
         row = {"quantity": tables.QUANTITIES[key], "delta": key if key in DELTAS else None}
@@ -119,7 +119,7 @@ def table_25(units):
 page.table("table-25", tested, table_25, behind=("low", "high", "turned"))
 
 # %%
-f = tables.pooled(units) if len(units := page.best(tested)) else None
+f = tables.pooled(runs) if len(runs := page.best(tested)) else None
 if f is not None:
     ten, by_attack = f["shares"][max(DELTAS)], f["shares"]["attack"]
     tool = NETWORKS[f["network"]] if f["dimension"] == PIXELS else "A small network of this build"
@@ -147,9 +147,9 @@ LIMIT = 0.1  # of the largest change of a value that the paper counts under
 NORMS = {"l1": "sum of all changes (ℓ₁)", "l2": "Euclidean norm (ℓ₂)", "linf": "largest change (ℓ∞)"}
 
 
-def draw_sizes(units):
+def draw_sizes(runs):
     """Distributions of the three norms of the attacks that were found."""
-    f = tables.pooled(units)
+    f = tables.pooled(runs)
     hit = f["l2"] > 0
     figure, axes = plt.subplots(1, 3, figsize=(8, 3.2))
     for ax, (norm, name), colour in zip(axes, NORMS.items(), display.PALETTE):
@@ -171,9 +171,9 @@ def draw_sizes(units):
 
 
 def sizes(column):
-    """units -> share of the correct images whose attack changes no value by 0.1, and medians, of a column."""
-    def data(units):
-        f = tables.pooled(units)
+    """runs -> share of the correct images whose attack changes no value by 0.1, and medians, of a column."""
+    def data(runs):
+        f = tables.pooled(runs)
         why, hit = status(column, f["network"]), f["l2"] > 0
         if not why.startswith("proxy"):
             return {"share_linf_below_0": {"1_pct": None}, "status": why}

@@ -31,10 +31,10 @@ PRINTED = {row["model"] for item in ("table-1", "table-6", "table-7", "table-9")
 NETWORKS = {name: (architecture, {}) for name, architecture in models.MODELS.items()}
 NETWORKS |= {name: ("chen-fcn", options) for name, options in models.FCNS.items()}
 NETWORKS |= {name: ("chen-cnn", options) for name, options in models.CNNS.items()}
-SPELT = {name.lower().replace(" ", ""): name for name in NETWORKS}      # {as units name them: as printed}
-_ORDER = ("mnist", "fashion_mnist", "cifar10")          # in which units are computed
+SPELT = {name.lower().replace(" ", ""): name for name in NETWORKS}      # {as runs name them: as printed}
+_ORDER = ("mnist", "fashion_mnist", "cifar10")          # in which runs are computed
 NAMES = "{data}-{model}"
-# Of each set of units: its networks, its data sets, how units are named.
+# Of each set of runs: its networks, its data sets, how runs are named.
 SETS = {"natural": (models.MODELS, _ORDER, NAMES), "robust": (models.MODELS, _ORDER, f"{NAMES}-robust"),
         "dense": (models.FCNS, _ORDER[:1], NAMES), "convolutional": (models.CNNS, _ORDER, NAMES),
         "suspects": (("MobileNetV2", "SqueezeNet", "LeNet"), _ORDER[:1], f"{NAMES}-suspects")}
@@ -99,7 +99,7 @@ def suspects_on(dataset):
             "targeted": dataclasses.replace(text, threat=Linf(text.threat.size, targeted=True))}
 
 
-# Published accuracies, by set of units: networks are trained until they reach them.
+# Published accuracies, by set of runs: networks are trained until they reach them.
 def _asked(kind, data, name):
     """The published accuracy of a network, as a share; a robust one's is that of its natural network.
 
@@ -118,7 +118,7 @@ def hook_on(dataset):
 
 
 def plan(kind):
-    """The plan of a set of `SETS`: a unit for each data set and network that a scale wants."""
+    """The plan of a set of `SETS`: a run for each data set and network that a scale wants."""
     chosen, order, _ = SETS[kind]
     networks = {name: NETWORKS[printed] for name, printed in SPELT.items() if printed in chosen}
     robust = kind == "robust"

@@ -50,10 +50,10 @@ def on_a_cpu(results):
         outdated={name: why for name, why in results.outdated.items() if name in timed(results.recorded)})
 
 
-def resampled(unit, images="test"):
-    """ROBY (L2) of a unit over resamples of its images: "test", or "text" for those of the text's PGD."""
+def resampled(run, images="test"):
+    """ROBY (L2) of a run over resamples of its images: "test", or "text" for those of the text's PGD."""
     columns = ("fsa", "fsd", "roby", "width", "overlap")
-    return np.asarray(unit[f"resampled_{images}"]["2"])[:, columns.index("roby")]
+    return np.asarray(run[f"resampled_{images}"]["2"])[:, columns.index("roby")]
 
 
 # ---- other lengths of training ---------------------------------------------------------------------------
@@ -61,14 +61,14 @@ LENGTHS = {"half": "half", "double": "twice"}      # of the cheapest networks' e
 
 
 def with_lengths(rows):
-    """`rows` (units -> rows or data) that also gives what the cheapest networks' other lengths give.
+    """`rows` (runs -> rows or data) that also gives what the cheapest networks' other lengths give.
 
     Rows have it under "half" and "double", data (a dict) under "other_lengths": see `at_lengths`.
     """
     def at_all(*frames):
         matched = rows(*frames)
-        others = {length: rows(*(_at(units, length) for units in frames)) for length in LENGTHS
-                  if any(length in units and units[length].notna().any() for units in frames)}
+        others = {length: rows(*(_at(runs, length) for runs in frames)) for length in LENGTHS
+                  if any(length in runs and runs[length].notna().any() for runs in frames)}
         if isinstance(matched, dict):
             return matched | ({"other_lengths": others} if others else {})
         columns = {length: pd.DataFrame(other).to_dict("records") for length, other in others.items()}
@@ -77,10 +77,10 @@ def with_lengths(rows):
     return at_all
 
 
-def _at(units, length):
+def _at(runs, length):
     """Units with the states of another length in place of the matched one, where a network has it."""
     return pd.DataFrame([u | u[length] if isinstance(u.get(length), dict) else u
-                         for u in units.to_dict("records")])
+                         for u in runs.to_dict("records")])
 
 
 def at_lengths(rows):
@@ -94,7 +94,7 @@ def at_lengths(rows):
 
 # ---- rows a network --------------------------------------------------------------------------------------
 def metrics(classes, features="logits", by="true"):
-    """`{"fsa_2": ..., "roby_inf": ...}` of classes as a unit has them; None where they give no number.
+    """`{"fsa_2": ..., "roby_inf": ...}` of classes as a run has them; None where they give no number.
 
     The overlap is not scaled inside the network.
     """
@@ -109,17 +109,17 @@ def metrics(classes, features="logits", by="true"):
     return values
 
 
-def success(unit, attack):
-    """Of the correctly classified images of a unit, the share that an attack flips; nan of none tried."""
-    correct = np.asarray(unit["correct"], bool)
-    if attack not in unit["attacks"] or not correct.any():
+def success(run, attack):
+    """Of the correctly classified images of a run, the share that an attack flips; nan of none tried."""
+    correct = np.asarray(run["correct"], bool)
+    if attack not in run["attacks"] or not correct.any():
         return np.nan
-    wrong = np.asarray(unit["attacks"][attack]["predicted"]) != np.asarray(unit["labels"])
+    wrong = np.asarray(run["attacks"][attack]["predicted"]) != np.asarray(run["labels"])
     return float(wrong[correct].mean())
 
 
-def networks(units):
-    """A row a network of the units: its printed names, accuracy, success of each attack, metrics, distances.
+def networks(runs):
+    """A row a network of the runs: its printed names, accuracy, success of each attack, metrics, distances.
 
     asr_<attack> counts correctly classified images. Where no boundary is found around an image, its distance
     is that at which the search ended. Length of training may be `matched` on accuracy; a network that stayed
@@ -134,7 +134,7 @@ def networks(units):
         **{name: float(np.median(np.where(np.isnan(u[name]), end, u[name]))) for name, end in LIMITS.items()},
         **{f"asr_{name}": success(u, name) for name in ATTACKS},
         **dict(zip(("roby_low", "roby_high"), map(float, np.quantile(resampled(u), (0.025, 0.975))))),
-        **metrics(u["classes_test"])} for u in units.to_dict("records")])
+        **metrics(u["classes_test"])} for u in runs.to_dict("records")])
 
 
 # Of Tables I to III: a metric's column, with the column of the attack in the same norm.
@@ -144,9 +144,9 @@ SERIES = {norm: {f"asr_{norm}": f"ASR, {words}"} | {f"{name}_{norm}": f"{metric}
           for norm, words in NORMS.items()}      # of Figures 2 and 3
 
 
-def table_1(units):
+def table_1(runs):
     """`networks` with success named as in Table I."""
-    return networks(units).rename(columns={"asr_text": "asr_inf", "asr_ball": "asr_2"})
+    return networks(runs).rename(columns={"asr_text": "asr_inf", "asr_ball": "asr_2"})
 
 
 def as_cells(rows, columns):
@@ -161,9 +161,9 @@ def as_cells(rows, columns):
 NETWORK = {"data set": "data set", "network": "network"}    # how a table of ours names a network
 
 
-def network_rows(units, columns, sort=None):
+def network_rows(runs, columns, sort=None):
     """Rows of a table of ours, a network each: its names, and columns of `networks`; rates in percent."""
-    rows = networks(units)
+    rows = networks(runs)
     rows = rows.sort_values(sort, kind="stable") if sort else rows
     return [{"data set": row["dataset"], "network": row["model"]} | {
         name: 100 * row[name] if name.startswith("asr") else row[name] for name in columns}
@@ -218,14 +218,14 @@ def draw_maps(panels):
 
 def of_maps(key, words):
     """What `page.figure` takes for Figures 7 to 9: maps of MNIST, with shares of neighbours of one class."""
-    def maps(units):
-        return {SPELT[u["model"]]: (u[key], u["labels"]) for u in units.to_dict("records")}
+    def maps(runs):
+        return {SPELT[u["model"]]: (u[key], u["labels"]) for u in runs.to_dict("records")}
 
-    return {"draw": lambda units: draw_maps({f"{name} ({grouped(*points):.0f}%)": points
-                                             for name, points in maps(units).items()}),
-            "data": lambda units: {
-                "neighbours_pct": {name: grouped(*points) for name, points in maps(units).items()},
-                "images": max(len(labels) for _, labels in maps(units).values())},
+    return {"draw": lambda runs: draw_maps({f"{name} ({grouped(*points):.0f}%)": points
+                                             for name, points in maps(runs).items()}),
+            "data": lambda runs: {
+                "neighbours_pct": {name: grouped(*points) for name, points in maps(runs).items()},
+                "images": max(len(labels) for _, labels in maps(runs).values())},
             "alt": f"Maps of {words} digits, a panel a network, coloured by class.",
             "contains": {"one scatter per model": lambda d: len(d["neighbours_pct"]) > 0}}
 
@@ -246,7 +246,7 @@ FIGURE_1 = {      # what `page.figure` takes
     "draw": lambda *frames: draw_maps({PANELS[name][2]: points for name, points in panels(*frames).items()}),
     "data": lambda *frames: {
         "neighbours_pct": {name: grouped(*points) for name, points in panels(*frames).items()},
-        "accuracy_on_originals_pct": 100 * min(units.test_accuracy.min() for units in frames)},
+        "accuracy_on_originals_pct": 100 * min(runs.test_accuracy.min() for runs in frames)},
     "alt": "Three maps of points, coloured by class: a natural network on clean and on adversarial images, a "
            "robust one on adversarial images.",
     "contains": {"t-SNE scatter": lambda d: len(d["neighbours_pct"]) > 0} | {

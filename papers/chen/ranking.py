@@ -55,17 +55,17 @@ def _gap(rows, columns):
 def correlations(norm):
     """Units -> rows of Table II or III."""
     pairs = {name: columns for name, columns in figures.PAIRS.items() if name.endswith(f"_{norm}")}
-    return figures.with_lengths(lambda units: [
-        {"dataset": data, **cells} for data, cells in coefficients(figures.table_1(units), pairs).items()])
+    return figures.with_lengths(lambda runs: [
+        {"dataset": data, **cells} for data, cells in coefficients(figures.table_1(runs), pairs).items()])
 
 
 @figures.with_lengths
-def table_4(units):
+def table_4(runs):
     """A row an attack: means over the data sets, none where one of them has no coefficient."""
     result = []
     for attack in ("asr_2", "asr_inf"):
         pairs = {name: (attack, name) for name in ("roby_2", "roby_inf")}
-        by_data = pd.DataFrame(values([*coefficients(figures.table_1(units), pairs).values()]))
+        by_data = pd.DataFrame(values([*coefficients(figures.table_1(runs), pairs).values()]))
         means = by_data[list(pairs)].astype(float).mean(skipna=False)
         result.append({"attack_success": attack} | {
             name: Cell(status="not run: one of the data sets has no coefficient") if np.isnan(mean) else mean
@@ -99,10 +99,10 @@ def of_series(columns, what):
     Its data are how many panels and series are drawn, and rank correlations of the series.
     """
     pairs, first = {f"{a}_{b}": (a, b) for a in columns for b in columns if a < b}, next(iter(columns))
-    return {"draw": lambda units: figures.draw_networks(figures.table_1(units), columns, sort=first),
-            "data": figures.with_lengths(lambda units: {
-                "panels": figures.table_1(units).dataset.nunique(), "series": len(columns),
-                "ranks": coefficients(figures.table_1(units), pairs, measure=stats.spearmanr)}),
+    return {"draw": lambda runs: figures.draw_networks(figures.table_1(runs), columns, sort=first),
+            "data": figures.with_lengths(lambda runs: {
+                "panels": figures.table_1(runs).dataset.nunique(), "series": len(columns),
+                "ranks": coefficients(figures.table_1(runs), pairs, measure=stats.spearmanr)}),
             "alt": f"For each data set, {what} over the networks."}
 
 
@@ -124,13 +124,13 @@ def ranked(x, y):
     return {"spearman": agreement(x, y), "low": low, "high": high}
 
 
-def rank_agreement(units):
+def rank_agreement(runs):
     """Rows (data set, quantity): rank correlation with the success of PGD at ε/3, and its 95% interval.
 
     The networks of a data set are drawn with replacement. Data sets that lack one of the ten have no row.
     """
     rows = []
-    for data, nets in figures.complete(figures.networks(units), figures.TEN).items():
+    for data, nets in figures.complete(figures.networks(runs), figures.TEN).items():
         for name, (words, sign) in QUANTITIES.items():
             rank = ranked(nets[name], nets.asr_third)
             rows.append({"data set": data, "quantity": words, "sign": sign} | rank | {
@@ -142,15 +142,15 @@ HEADER = {"data set": "data set", "quantity": "quantity", "sign": "sign of a goo
           "networks": "Spearman (95% interval, other networks)"}
 
 
-def by_features(units):
+def by_features(runs):
     """Rows (data set, features and classes): how ROBY ranks the networks by each reading of the text.
 
     For both norms and each attack of `APART`, Spearman's coefficient with its interval over networks.
     """
     rows = []
-    for data, nets in figures.complete(figures.networks(units), figures.TEN).items():
+    for data, nets in figures.complete(figures.networks(runs), figures.TEN).items():
         for reading, how in figures.VARIANTS.items():
-            values = pd.DataFrame([figures.metrics(units.iloc[n]["classes_test"], *how) for n in nets.index])
+            values = pd.DataFrame([figures.metrics(runs.iloc[n]["classes_test"], *how) for n in nets.index])
             rows.append({"data set": data, "reading": reading})
             for name, attack, norm in ((f"{a}_{n}", a, n) for n in figures.NORMS for a in APART):
                 rank = ranked(values[f"roby_{norm}"], nets[f"asr_{attack}"])
@@ -178,10 +178,10 @@ def interval(x, y):
     return tuple(map(float, np.quantile(ranks, (0.025, 0.975)))) if len(ranks) else (None, None)
 
 
-def attacks(units):
+def attacks(runs):
     """Rows (data set, attack): success on the ten networks, the published one, and rank correlations."""
     rows = []
-    for data, nets in figures.complete(figures.networks(units), figures.TEN).items():
+    for data, nets in figures.complete(figures.networks(runs), figures.TEN).items():
         for name, words in figures.ATTACKS.items():
             linf = name in ("text", "third", "code")    # the others are readings of the L2 form
             paper = nets.model.map(published("asr_inf" if linf else "asr_2", data))
@@ -199,13 +199,13 @@ ATTACKS = {"data set": "data set", "attack": "attack", "n": "networks", "ours": 
            "by_paper": "rank correlation with the published success", "by_third": "with success at ε/3"}
 
 
-def suspected(units):
+def suspected(runs):
     """A row a reading of the text's PGD: success on each network (percent), and how far from the published.
 
     `deviation` is the mean absolute one in points, over the networks that have the reading.
     """
     paper, rates = published("asr_inf", "MNIST"), {}
-    for u in units.to_dict("records"):
+    for u in runs.to_dict("records"):
         shares = {words: figures.success(u, name) for name, words in experiments.SUSPECTS.items()}
         shares["share of all images"] = float(np.mean(
             np.asarray(u["attacks"]["text"]["predicted"]) != np.asarray(u["labels"])))
@@ -218,11 +218,11 @@ def suspected(units):
         for words, nets in rates.items()]
 
 
-def of_suspects(units):
+def of_suspects(runs):
     """For a sentence: the reading with the smallest deviation, and the text's; {} of fewer networks."""
-    rows = {row["reading"]: row["deviation"] for row in suspected(units)[1:]}
+    rows = {row["reading"]: row["deviation"] for row in suspected(runs)[1:]}
     best = min(rows, key=rows.get, default=None)
-    return {} if len(units) < 3 else {"best": best, "off": rows[best], "networks": len(units),
+    return {} if len(runs) < 3 else {"best": best, "off": rows[best], "networks": len(runs),
                                       "text": rows[experiments.SUSPECTS["text"]]}
 
 
@@ -231,24 +231,24 @@ VALUES = figures.NETWORK | {"asr_third": "ASR at ε/3, %"} | {
 
 
 # ---- sentences -------------------------------------------------------------------------------------------
-def answer(units, data="MNIST"):
+def answer(runs, data="MNIST"):
     """For sentences on the ten networks of a data set: which readings and attacks rank them how; {} of fewer.
 
     Beside `measured`: `logits`, `hidden` (as in the text) and `softmax` are rows of `by_features`, of which
     `clear_of_0` counts the intervals that exclude 0, as `clear` does for `rank_agreement`. `apart` ranks the
     two of `APART` by each other, `by_paper` the success in the L2 ball by the published one.
     """
-    if (nets := figures.complete(figures.networks(units), figures.TEN).get(data)) is None:
+    if (nets := figures.complete(figures.networks(runs), figures.TEN).get(data)) is None:
         return {}
-    reading = {row["reading"]: row for row in by_features(units) if row["data set"] == data}
+    reading = {row["reading"]: row for row in by_features(runs) if row["data set"] == data}
     ranks = [row[f"{attack}_{norm}_rank"]
              for row in reading.values() for attack in APART for norm in figures.NORMS]
-    return measured(units, data) | {
+    return measured(runs, data) | {
         "logits": reading["logits, true classes"],
         "hidden": reading["last hidden layer, predicted classes"],
         "softmax": reading["softmax outputs, true classes"],
         "clear_of_0": _clear(ranks), "tried": len(ranks), "chance": 0.05 * len(ranks),
-        "clear": _clear(row for row in rank_agreement(units) if row["data set"] == data),
+        "clear": _clear(row for row in rank_agreement(runs) if row["data set"] == data),
         "quantities": len(QUANTITIES), "apart": spanned(ranked(nets.asr_third, nets.asr_code)),
         "by_paper": spanned(ranked(nets.asr_ball, nets.model.map(published("asr_2", data))))}
 
@@ -258,12 +258,12 @@ def _clear(ranks):
     return sum(rank["low"] is not None and rank["low"] * rank["high"] > 0 for rank in ranks)
 
 
-def measured(units, data="MNIST"):
+def measured(runs, data="MNIST"):
     """For sentences: the networks on a data set, what attacks flip on them, how large their training was."""
-    rows = figures.networks(units)
+    rows = figures.networks(runs)
     nets = rows[rows.dataset == data]
     return {} if not len(nets) else {
         "networks": len(nets), "all": figures.TEN, "names": ", ".join(nets.model), "data": data,
-        **{size: int(units[size].max()) for size in experiments.natural.sizes},
+        **{size: int(runs[size].max()) for size in experiments.natural.sizes},
         "epochs": figures.between(nets.epochs, unit=""),
         **{name: figures.between(100 * nets[f"asr_{name}"]) for name in figures.ATTACKS}}

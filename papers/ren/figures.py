@@ -8,15 +8,15 @@ from report.cell import Cell
 from shared.borderline import UNIFORM
 
 
-def over_nets(units, keys, columns):
+def over_nets(runs, keys, columns):
     """One row for each combination of `keys`: a `Cell` of each column, its mean over the nets.
 
-    units    DataFrame, a row a unit
-    columns  {name in the printed table: column of the units}
+    runs     DataFrame, a row a run
+    columns  {name in the printed table: column of the runs}
     The standard deviation is that of a sample, None for a single net.
     """
     rows = []
-    for key, nets in units.groupby(list(keys), sort=False, dropna=False):
+    for key, nets in runs.groupby(list(keys), sort=False, dropna=False):
         row = dict(zip(keys, key))
         for name, column in columns.items():
             values = nets[column].dropna()

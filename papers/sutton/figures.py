@@ -1,6 +1,6 @@
 """What the pages of Section 7.2 show of their problems: in words, rows, bars and violins.
 
-`units` is a DataFrame with a row a problem (`tables`), `problems` the pairs of classes that a picture may
+`runs` is a DataFrame with a row a problem (`tables`), `problems` the pairs of classes that a picture may
 show, and `names` the classes' names by index.
 """
 import matplotlib.pyplot as plt
@@ -29,21 +29,21 @@ def name(problem, names):
     return " – ".join(names[int(k)] for k in problem)
 
 
-def measured(units):
-    """`{(class_a, class_b): unit}` of the problems that are there."""
-    return {(u["class_a"], u["class_b"]): u for u in units.to_dict("records")}
+def measured(runs):
+    """`{(class_a, class_b): run}` of the problems that are there."""
+    return {(u["class_a"], u["class_b"]): u for u in runs.to_dict("records")}
 
 
-def example(units, label):
+def example(runs, label):
     """What the run of Figures 1, 11 and 12 keeps of one image of class 0 or 1; None where none was found."""
-    return next((panel for panels in units.panels for panel in panels if panel["label"] == label), None)
+    return next((panel for panels in runs.panels for panel in panels if panel["label"] == label), None)
 
 
 # ---- how much was measured -------------------------------------------------------------------------------
-def scale_words(units, of):
+def scale_words(runs, of):
     """On how many problems and images the results of a page rest."""
-    total = tables.counted(units)
-    return (f"{len(units)} of {counted(of, 'problem')} are measured. Of their {total['images']:,} training "
+    total = tables.counted(runs)
+    return (f"{len(runs)} of {counted(of, 'problem')} are measured. Of their {total['images']:,} training "
             f"and test images, {total['known']:,} are correctly classified. {total['tried']:,} of these were "
             f"attacked, {total['attackable']:,} with success, and {total['perturbed']:,} of the attackable "
             "images were perturbed at random.")
@@ -72,14 +72,14 @@ def counted(count, word):
 
 
 # ---- the page in one picture -----------------------------------------------------------------------------
-def averages(units, printed=None):
+def averages(runs, printed=None):
     """`{"attack": percent, 1: ..., 10: ...}`: the mean share over the problems that are there.
 
     printed   {"attack" or delta: {(class_a, class_b): printed row}}: the printed mean over the same problems
     """
     means = {}
     for key in ("attack", *DELTAS):
-        shares = {p: tables.percent(u["test"], key) for p, u in measured(units).items()}
+        shares = {p: tables.percent(u["test"], key) for p, u in measured(runs).items()}
         shares = {p: share for p, share in shares.items() if share is not None}
         if printed is not None:
             shares = {p: printed[key][p]["test"] for p in shares if p in printed[key]}
@@ -87,9 +87,9 @@ def averages(units, printed=None):
     return means
 
 
-def mean_shares(units, printed):
+def mean_shares(runs, printed):
     """`averages`, ours and printed, as texts."""
-    both = averages(units), averages(units, printed)
+    both = averages(runs), averages(runs, printed)
     return [{key: in_percent(share) for key, share in means.items()} for means in both]
 
 
@@ -103,11 +103,11 @@ def has_learned(problem, right, larger=None):
     return right > (larger or {}).get(problem, 50) + 2
 
 
-def learned(units, larger=None):
-    """Those units whose network `has_learned` its problem; all units where none has, as in small runs."""
+def learned(runs, larger=None):
+    """Those runs whose network `has_learned` its problem; all runs where none has, as in small runs."""
     kept = [has_learned((u["class_a"], u["class_b"]), tables.percent(u["train"], "accuracy"), larger)
-            for u in units.to_dict("records")]
-    return units[kept] if any(kept) else units
+            for u in runs.to_dict("records")]
+    return runs[kept] if any(kept) else runs
 
 
 def logit_share(part):
@@ -115,9 +115,9 @@ def logit_share(part):
     return part["logit_attack"]["susceptibility"]["percent"]
 
 
-def mean_rows(units, printed):
+def mean_rows(runs, printed):
     """Rows of a table of our own: means over the problems, their range, the images, the published means."""
-    parts, published = [u["test"] for u in units.to_dict("records")], averages(units, printed)
+    parts, published = [u["test"] for u in runs.to_dict("records")], averages(runs, printed)
     tried = [p for p in parts if p["tried"]]
     drawn = [p for p in tried if tables.share(p, DELTAS[0])["of"]]
     measures = [
@@ -138,23 +138,23 @@ def ends_in_words(shares):
     return " to ".join(dict.fromkeys(in_percent(end(shares)) for end in (min, max)))
 
 
-def show_means(page, slug, units, printed, names, larger=None):
+def show_means(page, slug, runs, printed, names, larger=None):
     """Show the means over the problems whose training succeeded, and name those whose training failed."""
-    page.extra(slug, units, lambda u: mean_rows(learned(u, larger), printed),
+    page.extra(slug, runs, lambda u: mean_rows(learned(u, larger), printed),
                "Means over the measured problems, test images. Noise is tried on attackable images only.",
                header={"share": "share of test images", "ours": "mean", "ends": "by problem", "of": "images",
                        "published": "published, same problems"})
-    page.text(units, lambda u: failed_in_words(u, names, larger))
+    page.text(runs, lambda u: failed_in_words(u, names, larger))
 
 
-def failed_in_words(units, names, larger=None):
+def failed_in_words(runs, names, larger=None):
     """Which trainings failed; nothing where none did."""
-    failed = [name(p, names) for p in measured(units) if p not in measured(learned(units, larger))]
+    failed = [name(p, names) for p in measured(runs) if p not in measured(learned(runs, larger))]
     return (f"Training failed on {' and '.join(failed)}: the network is hardly better than one that always "
             "predicts the larger class. It stays in the tables; means leave it out.") if failed else ""
 
 
-def box_words(units, printed, of, images, *, failed=0, cause="", fitted=False):
+def box_words(runs, printed, of, images, *, failed=0, cause="", fitted=False):
     """A page in one minute: attacked, perturbed at random, the published values, what they do not show.
 
     of       how many pairs the page has
@@ -164,8 +164,8 @@ def box_words(units, printed, of, images, *, failed=0, cause="", fitted=False):
     """
     question = (f"How many correctly classified {images} does a gradient step of norm at most {LARGEST:g} "
                 "misclassify, and how many does random noise?")
-    ours, published = mean_shares(units, printed)
-    parts = [u["test"] for u in units.to_dict("records") if u["test"]["tried"]]
+    ours, published = mean_shares(runs, printed)
+    parts = [u["test"] for u in runs.to_dict("records") if u["test"]["tried"]]
     least, most = ([share for p in parts if (share := tables.share(p, d))["of"]]
                    for d in (DELTAS[0], DELTAS[-1]))
     if not least:
@@ -175,22 +175,22 @@ def box_words(units, printed, of, images, *, failed=0, cause="", fitted=False):
               "; along the logit's gradient, which never vanishes, "
               f"{in_percent(np.mean([logit_share(p) for p in parts]))}")
     own = percentage(*(sum(share[key] for share in least) for key in ("hits", "of")))
-    return (f"{question} The step misclassifies {ours['attack']} (mean of {len(units)} of "
+    return (f"{question} The step misclassifies {ours['attack']} (mean of {len(runs)} of "
             f"{counted(of, 'pair')}; {left_out}n = {sum(p['tried'] for p in parts):,}; "
             f"{ends_in_words([tables.percent(p, 'attack') for p in parts])} by pair; paper, same pairs: "
             f"{published['attack']}){remark}. Of {own['of']:,} attackable images, "
-            f"{int(units.draws.max()):,} noise samples of the attack's own norm flip {own['hits'] or 'none'} "
+            f"{int(runs.draws.max()):,} noise samples of the attack's own norm flip {own['hits'] or 'none'} "
             f"(paper, δ = {DELTAS[0]} assumed: {published[DELTAS[0]]}), those of {DELTAS[-1]} times that "
             f"norm {ours[DELTAS[-1]]} (mean; {ends_in_words([share['percent'] for share in most])}; paper: "
             f"{published[DELTAS[-1]]}). {cause}").rstrip()
 
 
-def bars(units, printed):
+def bars(runs, printed):
     """Share of images whose label flips: by the attack, and by random perturbations of growing norm.
 
     Lines are the published values of the same problems.
     """
-    ours, published = averages(units), averages(units, printed)
+    ours, published = averages(runs), averages(runs, printed)
     figure, ax = plt.subplots(figsize=(8, 3.6))
     for place, key in enumerate(key for key in ours if ours[key] is not None):
         share, line = ours[key], published[key]
@@ -206,15 +206,15 @@ def bars(units, printed):
     return figure
 
 
-def box(page, units, printed, images, *, larger=None, cause="", fitted=False):
+def box(page, runs, printed, images, *, larger=None, cause="", fitted=False):
     """Show a page in one minute: the shares over the networks whose training succeeded, in words and as bars.
 
     larger  see `learned`; images, cause and fitted: see `box_words`
     """
-    if len(chosen := page.best(units)):
+    if len(chosen := page.best(runs)):
         good = learned(chosen, larger)
         page.box(
-            box_words(good, printed, len(units.published), images, failed=len(chosen) - len(good),
+            box_words(good, printed, len(runs.published), images, failed=len(chosen) - len(good),
                          cause=cause, fitted=fitted),
             picture=bars(good, printed),
             alt="Five bars: images whose label the attack flips, and those whose label noise flips, at one "
@@ -243,15 +243,15 @@ def half_violin(ax, place, facts, side, color):
     ax.plot([place, place + side * 0.3], [tables.quantile(facts, 0.5)] * 2, color="k", lw=1.2)
 
 
-def draw_violins(units, problems, names, key, norms=tuple(NORMS)):
+def draw_violins(runs, problems, names, key, norms=tuple(NORMS)):
     """One panel a norm: for each measured problem a violin of training images left, of test images right.
 
     key   of `tables.search`: the norms of attacks, or of each image's smallest perturbation that flips it
     None where no image has such a norm.
     """
-    problems = [p for p in problems if p in measured(units)]
-    parts = [(place, side, color, tables.search(unit[split], key))
-             for problem, unit in measured(units).items() if problem in problems
+    problems = [p for p in problems if p in measured(runs)]
+    parts = [(place, side, color, tables.search(run[split], key))
+             for problem, run in measured(runs).items() if problem in problems
              for place in [problems.index(problem)]
              for split, side, color in zip(tables.SPLITS, (-1, 1), display.PALETTE)]
     if not any(len(tables.points(search[norms[0]])) for *_, search in parts):
@@ -276,7 +276,7 @@ def word(key):
     return "attack" if key == "attack" else "draw"
 
 
-def medians(units, names, key, norm):
+def medians(runs, names, key, norm):
     """What a violin shows, in numbers: `{problem: {split: {"count", "median", "low", "high"}}}`.
 
     low and high are the quantiles of 5 and 95%.
@@ -284,8 +284,8 @@ def medians(units, names, key, norm):
     return {name(problem, names): {
         split: {"count": facts["count"], "median": tables.quantile(facts, 0.5),
                 "low": tables.quantile(facts, 0.05), "high": tables.quantile(facts, 0.95)}
-        for split in tables.SPLITS for facts in [tables.search(unit[split], key)[norm]]}
-        for problem, unit in measured(units).items()}
+        for split in tables.SPLITS for facts in [tables.search(run[split], key)[norm]]}
+        for problem, run in measured(runs).items()}
 
 
 def both_sets(data):
@@ -305,9 +305,9 @@ def publish_violins(page, item, sets, problems, names, key):
 
 
 # ---- Figures 11, 12 and 14 -------------------------------------------------------------------------------
-def draw_example(units, label):
+def draw_example(runs, label):
     """Original, attacked, random and right, random and wrong; their norms below. None of no such image."""
-    if (kept := example(units, label)) is None:
+    if (kept := example(runs, label)) is None:
         return None
     figure, axes = plt.subplots(1, 4, figsize=(8, 3.1))
     display.image_grid(axes, kept["images"].astype(np.float32).clip(0, 1),
@@ -317,23 +317,23 @@ def draw_example(units, label):
     return figure
 
 
-def flipping_norms(units, delta):
+def flipping_norms(runs, delta):
     """Norms of the attacks on test images, and of the smallest draw of one size that flips each label.
 
     Draws are tried by increasing norm: the k-th of N in the unit ball of R^n has norm (k / (N + 1))^(1/n),
     to within a thousandth here.
     """
-    unit, = units.to_dict("records")
-    attack = np.asarray(unit["test"]["sampled"]["attack_l2"], float)
-    first, draws = np.asarray(unit["test"]["sampled"]["first"])[DELTAS.index(delta)], unit["draws"]
+    run, = runs.to_dict("records")
+    attack = np.asarray(run["test"]["sampled"]["attack_l2"], float)
+    first, draws = np.asarray(run["test"]["sampled"]["first"])[DELTAS.index(delta)], run["draws"]
     flipped = first < draws
-    return attack, delta * attack[flipped] * ((first[flipped] + 1) / (draws + 1)) ** (1 / unit["dimension"])
+    return attack, delta * attack[flipped] * ((first[flipped] + 1) / (draws + 1)) ** (1 / run["dimension"])
 
 
-def detail_data(units):
+def detail_data(runs):
     """Counts and medians of both, and the 95th percentile over the median with its bootstrap interval."""
     data = {}
-    for group, norms in zip(("attacks", "draws"), flipping_norms(units, DELTAS[-1])):
+    for group, norms in zip(("attacks", "draws"), flipping_norms(runs, DELTAS[-1])):
         data[group] = {"count": len(norms)}
         if len(norms):
             drawn = np.random.default_rng(0).choice(norms, (2_000, len(norms)))
@@ -344,11 +344,11 @@ def detail_data(units):
     return data
 
 
-def draw_detail(units):
+def draw_detail(runs):
     """Distributions of the norms of attacks and of random perturbations."""
     figure, ax = plt.subplots(figsize=(8, 3.6))
-    norms = {"attacks": flipping_norms(units, 1)[0]} | {
-        f"noise, {d} × the norm": flipping_norms(units, d)[1] for d in (5, 10)}
+    norms = {"attacks": flipping_norms(runs, 1)[0]} | {
+        f"noise, {d} × the norm": flipping_norms(runs, d)[1] for d in (5, 10)}
     ends = np.linspace(0, max([1, *(values.max(initial=0) for values in norms.values())]), 60)
     for color, (label, values) in zip(display.PALETTE, norms.items()):
         ax.hist(values, ends, density=len(values) > 0, color=color, alpha=0.55,

@@ -1,6 +1,6 @@
 """Readings of the network of Table 2 (`sutton`), and the rule of book/protocol.md that chooses the main one.
 
-`units` is a DataFrame with a row a network (`tables`), with its `architecture` and `seed`; a problem is its
+`runs` is a DataFrame with a row a network (`tables`), with its `architecture` and `seed`; a problem is its
 pair of classes. `printed` holds the published rows {"accuracy", "attack": {problem: row}}.
 """
 from typing import NamedTuple
@@ -45,23 +45,23 @@ class Choice(NamedTuple):
 
 
 def networks(*frames):
-    """`{(problem, reading): {seed: unit}}` in the order of the problems, of `READINGS` and of the seeds."""
-    units, by_reading = [u for frame in frames for u in frame.to_dict("records")], {}
-    for u in sorted(units, key=lambda u: (u["class_a"], u["class_b"],
+    """`{(problem, reading): {seed: run}}` in the order of the problems, of `READINGS` and of the seeds."""
+    runs, by_reading = [u for frame in frames for u in frame.to_dict("records")], {}
+    for u in sorted(runs, key=lambda u: (u["class_a"], u["class_b"],
                                           list(READINGS).index(reading(u["architecture"])), u["seed"])):
         key = (u["class_a"], u["class_b"]), reading(u["architecture"])
         by_reading.setdefault(key, {})[u["seed"]] = u
     return by_reading
 
 
-def failed(unit, printed):
+def failed(run, printed):
     """Whether test accuracy is more than `BEHIND` points below the published one."""
-    published = printed["accuracy"][unit["class_a"], unit["class_b"]]["test"]
-    return tables.percent(unit["test"], "accuracy") < published - BEHIND
+    published = printed["accuracy"][run["class_a"], run["class_b"]]["test"]
+    return tables.percent(run["test"], "accuracy") < published - BEHIND
 
 
 def used(by_seed, problem, printed):
-    """The networks of a problem and reading `{seed: unit}` that the rule uses, and the seeds that it lacks.
+    """The networks of a problem and reading `{seed: run}` that the rule uses, and the seeds that it lacks.
 
     In place of a network whose training failed it uses that of the next seed.
     """
@@ -87,9 +87,9 @@ def _momentum(nets, printed):
         -len(good[r]), abs(_share(good[r]) - printed["attack"][SEEDED]["test"]) if good[r] else np.inf))
 
 
-def chosen(units, others, printed):
+def chosen(runs, others, printed):
     """The `Choice` among the networks of two frames."""
-    nets, published = networks(units, others), printed["attack"]
+    nets, published = networks(runs, others), printed["attack"]
     nets_of = {r: {p: used(nets.get((p, r), {}), p, printed) for p in published} for r in READINGS}
     shares = {r: {p: _share(some) for p, (some, lacking) in of.items() if not lacking}
               for r, of in nets_of.items()}
@@ -111,10 +111,10 @@ def chosen(units, others, printed):
 
 
 # ---- on data sets that have no part in the choice ---------------------------------------------------------
-def both_in_words(units, plain, printed):
+def both_in_words(runs, plain, printed):
     """The attackable shares with batch normalisation, without it and published, on the problems of both."""
     learned = [{p: tables.percent(u["test"], "attack") for p, u in figures.measured(frame).items()
-                if u["test"]["tried"] and not failed(u, printed)} for frame in (units, plain)]
+                if u["test"]["tried"] and not failed(u, printed)} for frame in (runs, plain)]
     both = set.intersection(*map(set, learned))
     if not both:
         return ""

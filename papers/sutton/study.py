@@ -1,6 +1,6 @@
 """Which network (Section 7.1.1): readings of Table 2, scored by eight columns that the paper prints.
 
-The rule stands in book/protocol.md (`network-study`) and was fixed before the runs. `units` is a DataFrame
+The rule stands in book/protocol.md (`network-study`) and was fixed before the runs. `runs` is a DataFrame
 with a row a run of `experiments.network_study`; `printed` and `spread` are those of `published`.
 """
 import matplotlib.pyplot as plt
@@ -21,14 +21,14 @@ HEADER = {"pair": "pair", "network": "network", "epochs": "epochs", "seed": "see
 
 
 # ---- the rule --------------------------------------------------------------------------------------------
-def measured(unit, *, zero):
+def measured(run, *, zero):
     """The eight `COLUMNS` of a run; None where no image has an attack.
 
     zero   whether images with a gradient of exactly zero count as attackable
     """
     columns = {}
     for split in SPLITS:
-        part = unit[split]
+        part = run[split]
         attackable, norms = share(part, "attack"), part["attack"]["l2"]
         if not part["tried"] or norms["mean"] is None:
             return None
@@ -59,12 +59,12 @@ def score(columns, printed, spread):
     return None if columns is None else sum(((columns[c] - printed[c]) / spread[c]) ** 2 for c in COLUMNS)
 
 
-def scores(units, printed, spread):
+def scores(runs, printed, spread):
     """A DataFrame of all networks by both ways of counting: pair, network, epochs, seed, zero, score."""
     return pd.DataFrame([
         {"pair": u["pair"], "network": u["network"], "epochs": u["length"], "seed": u["again"], "zero": zero,
          "score": score(measured(u, zero=zero), printed[PAIRS[u["pair"]]], spread)}
-        for u in in_order(units) for zero in (False, True)]).astype({"score": float})
+        for u in in_order(runs) for zero in (False, True)]).astype({"score": float})
 
 
 def mean_scores(scores):
@@ -81,11 +81,11 @@ def choice(scores):
 
 
 # ---- what the page shows ---------------------------------------------------------------------------------
-def in_order(units):
-    """The units as dicts, each with its network of the study, in the order of the pairs and the networks."""
+def in_order(runs):
+    """The runs as dicts, each with its network of the study, in the order of the pairs and the networks."""
     networks, normalised = screen(), {name: short for short, name in NORMALISED.items()}
     trained = [u | {"network": (normalised[u["architecture"]], u["dropout"], u["penalty"])}
-               for u in units.to_dict("records")]
+               for u in runs.to_dict("records")]
     return sorted(trained, key=lambda u: (list(PAIRS).index(u["pair"]), networks.index(u["network"]),
                                           u["length"], u["again"]))
 
@@ -98,10 +98,10 @@ def in_words(network):
                       *([f"penalty {penalty:g}"] if penalty else [])])
 
 
-def rows(units, printed, spread):
+def rows(runs, printed, spread):
     """A row a network, those of a pair behind its published values."""
     lines = []
-    for u in in_order(units):
+    for u in in_order(runs):
         p, by_loss, by_zero = printed[PAIRS[u["pair"]]], measured(u, zero=False), measured(u, zero=True)
         if u["pair"] not in [line["pair"] for line in lines]:
             lines.append({"pair": u["pair"], "network": "published", **_cells(p)})
@@ -121,9 +121,9 @@ def _cells(columns):
         "norm": " / ".join(f"{m:.2f} ({s:.2f})" for m, s in zip(both["mean"], both["std"]))}
 
 
-def draw(units, printed, spread):
+def draw(runs, printed, spread):
     """Deviations by column of each network that has an attack."""
-    shown = [(u, columns) for u in in_order(units) if (columns := measured(u, zero=False))]
+    shown = [(u, columns) for u in in_order(runs) if (columns := measured(u, zero=False))]
     off = np.array([[(columns[c] - printed[PAIRS[u["pair"]]][c]) / spread[c] for c in COLUMNS]
                     for u, columns in shown])
     figure, ax = plt.subplots(figsize=(7.5, 1.6 + 0.3 * len(shown)))
@@ -140,12 +140,12 @@ def draw(units, printed, spread):
     return figure
 
 
-def choice_in_words(units, printed, spread):
+def choice_in_words(runs, printed, spread):
     """What the rule chooses, or how many of its trainings are missing."""
-    wanted = study_runs(int(units["length"].min()))
-    if missing := len(wanted) - len(units):
+    wanted = study_runs(int(runs["length"].min()))
+    if missing := len(wanted) - len(runs):
         return f"The rule has not chosen yet: {missing} of {len(wanted)} trainings of the study are missing."
-    if (chosen := choice(scores(units, printed, spread))) is None:
+    if (chosen := choice(scores(runs, printed, spread))) is None:
         return "The rule chooses none: no network has an attack on both pairs."
     network, epochs, zero = chosen
     return (f"The rule chooses: {in_words(network)}, {epochs} epochs; images with a zero gradient count as "
@@ -159,15 +159,15 @@ def counting(zero):
 
 def box(page, trained, printed, spread):
     """The box of the page."""
-    units = page.best(trained)
-    if not len(units) or (points := scores(units, printed, spread).dropna()).empty:
+    runs = page.best(trained)
+    if not len(runs) or (points := scores(runs, printed, spread).dropna()).empty:
         return
     nearest = points.loc[points.score.idxmin()]
     page.box(
         "Which reading of Table 2 gives the published accuracies, attackable shares and norms? Of "
-        f"{figures.counted(len(units), 'network')} measured so far, the nearest on *{nearest.pair}* has "
+        f"{figures.counted(len(runs), 'network')} measured so far, the nearest on *{nearest.pair}* has "
         f"{in_words(nearest.network)} and {figures.counted(nearest.epochs, 'epoch')}, with images of zero "
         f"gradient counted as {counting(nearest.zero)} (score {prose.short(nearest.score)}; 0 is the "
-        f"published network). {choice_in_words(units, printed, spread)} The authors' code is not known.",
-        picture=draw(units, printed, spread), alt="A heat map: rows are networks, columns are the deviations "
+        f"published network). {choice_in_words(runs, printed, spread)} The authors' code is not known.",
+        picture=draw(runs, printed, spread), alt="A heat map: rows are networks, columns are the deviations "
         "from the published values.")

@@ -1,6 +1,6 @@
 """Rows of the tables of Section 7.2, from what `experiments.measure_pair` returns of each problem.
 
-Everywhere `units` is a DataFrame with a row a problem: `class_a`, `class_b`, and `train` and `test`, each a
+Everywhere `runs` is a DataFrame with a row a problem: `class_a`, `class_b`, and `train` and `test`, each a
 dict as `measure_pair` returns it, called `part` here.
 """
 import numpy as np
@@ -68,24 +68,24 @@ def value(part, quantity, reading):
 
 # ---- rows ------------------------------------------------------------------------------------------------
 def problem(row):
-    """The problem of a unit or row as the paper heads its columns: "0 vs 1"."""
+    """The problem of a run or row as the paper heads its columns: "0 vs 1"."""
     return f"{row['class_a']} vs {row['class_b']}"
 
 
-def consecutive(units):
+def consecutive(runs):
     """The problems of a class and the next one, those that figures and Table 1 show."""
-    return units[units.class_b == units.class_a + 1] if len(units) else units
+    return runs[runs.class_b == runs.class_a + 1] if len(runs) else runs
 
 
-def shares(units, key, *, settled=False):
+def shares(runs, key, *, settled=False):
     """Rows of Tables 4, 5 and 9 to 12: `train` and `test` in per cent; the key is that of `share`.
 
     settled   mark shares that more images cannot move
     """
-    return [{"class_a": unit["class_a"], "class_b": unit["class_b"]} | {
-        split: Cell(of["percent"], settled=settled and whole(unit[split], key),
+    return [{"class_a": run["class_a"], "class_b": run["class_b"]} | {
+        split: Cell(of["percent"], settled=settled and whole(run[split], key),
                     **{name: of[name] for name in ("hits", "of", "low", "high")})
-        for split in SPLITS for of in [share(unit[split], key)]} for unit in units.to_dict("records")]
+        for split in SPLITS for of in [share(run[split], key)]} for run in runs.to_dict("records")]
 
 
 def whole(part, key):
@@ -98,17 +98,17 @@ def whole(part, key):
     return key == "accuracy" or share(part, before)["hits"] == share(part, key)["of"]
 
 
-def sizes(units, norm, *, limit=None):
+def sizes(runs, norm, *, limit=None):
     """Rows of Tables 6 to 8: `mean` and `std` of the attacks' size, one row a problem and `split`.
 
     norm     "l1", "l2" or "linf"
     limit    adds `below`, the per cent of attacks smaller than this
     """
-    return [{"class_a": unit["class_a"], "split": split, "class_b": unit["class_b"],
+    return [{"class_a": run["class_a"], "split": split, "class_b": run["class_b"],
              **{key: facts[key] for key in ("mean", "std", "count")},
              **({} if limit is None else {"below": below(facts, limit)})}
-            for unit in units.to_dict("records") for split in SPLITS
-            for facts in [unit[split]["attack"][norm]]]
+            for run in runs.to_dict("records") for split in SPLITS
+            for facts in [run[split]["attack"][norm]]]
 
 
 def row_of(key):
@@ -116,16 +116,16 @@ def row_of(key):
     return {"quantity": QUANTITIES[key], "delta_inferred": key if key in DELTAS else None}
 
 
-def summary_shares(units):
+def summary_shares(runs):
     """Rows of Tables 20 and 23: accuracy, adversarial and random susceptibility in per cent."""
     return [{**row_of(key), "problem": problem(row), **row} for key in QUANTITIES
-            for row in shares(units, key, settled=True)]
+            for row in shares(runs, key, settled=True)]
 
 
-def summary_sizes(units):
+def summary_sizes(runs):
     """Rows of Tables 21 and 24: sizes of the attacks in three norms."""
     return [{"quantity": "adv_attack_norm", "norm": norm, "problem": problem(row), **row}
-            for norm in NORMS for row in sizes(units, norm)]
+            for norm in NORMS for row in sizes(runs, norm)]
 
 
 def printed(item, **where):
@@ -178,7 +178,7 @@ def below(facts, limit):
 
 
 # ---- how much was measured -------------------------------------------------------------------------------
-def counted(units):
+def counted(runs):
     """How many images the shares rest on: a dict of sums over problems and sets.
 
     images     all of them
@@ -187,7 +187,7 @@ def counted(units):
     attackable of these, with an attack
     perturbed  of these, perturbed at random
     """
-    parts = [unit[split] for unit in units.to_dict("records") for split in SPLITS]
+    parts = [run[split] for run in runs.to_dict("records") for split in SPLITS]
     return {"images": sum(part["accuracy"]["of"] for part in parts),
             "known": sum(part["accuracy"]["hits"] for part in parts),
             "tried": sum(share(part, "attack")["of"] for part in parts),
@@ -196,12 +196,12 @@ def counted(units):
 
 
 # ---- ImageNet --------------------------------------------------------------------------------------------
-def pooled(units):
+def pooled(runs):
     """All blocks of images of a network end to end: what `experiments.examine` returns, and its shares.
 
     "shares" holds a `percentage` for each key of `share`; a perturbation counts that all blocks have tried.
     """
-    blocks = units.to_dict("records")
+    blocks = runs.to_dict("records")
     images = {key: np.concatenate([np.asarray(b[key]) for b in blocks])
               for key in ("correct", "l1", "l2", "linf", "margin_l2")}
     draws = min(int(b["draws"]) for b in blocks)
