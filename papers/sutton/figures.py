@@ -246,11 +246,11 @@ def half_violin(ax, place, facts, side, color):
 def draw_violins(runs, problems, names, key, norms=tuple(NORMS)):
     """One panel a norm: for each measured problem a violin of training images left, of test images right.
 
-    key   of `tables.searches`: the norms of attacks, or of each image's smallest perturbation that flips it
+    key   of `tables.search`: the norms of attacks, or of each image's smallest perturbation that flips it
     None where no image has such a norm.
     """
     problems = [p for p in problems if p in measured(runs)]
-    parts = [(place, side, color, tables.searches(run[split])[key])
+    parts = [(place, side, color, tables.search(run[split], key))
              for problem, run in measured(runs).items() if problem in problems
              for place in [problems.index(problem)]
              for split, side, color in zip(tables.SPLITS, (-1, 1), display.PALETTE)]
@@ -272,7 +272,7 @@ def draw_violins(runs, problems, names, key, norms=tuple(NORMS)):
 
 
 def word(key):
-    """What violins call a key of `tables.searches`."""
+    """What violins call a key of `tables.search`."""
     return "attack" if key == "attack" else "draw"
 
 
@@ -284,7 +284,7 @@ def medians(runs, names, key, norm):
     return {name(problem, names): {
         split: {"count": facts["count"], "median": tables.quantile(facts, 0.5),
                 "low": tables.quantile(facts, 0.05), "high": tables.quantile(facts, 0.95)}
-        for split in tables.SPLITS for facts in [tables.searches(run[split])[key][norm]]}
+        for split in tables.SPLITS for facts in [tables.search(run[split], key)[norm]]}
         for problem, run in measured(runs).items()}
 
 

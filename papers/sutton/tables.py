@@ -17,9 +17,9 @@ BEHIND = ("class_a", "class_b", "count", "below")    # columns that claims read 
 
 
 # ---- one number of a part --------------------------------------------------------------------------------
-def searches(part):
-    """`{"attack" or delta: what it came to}` of the attacks and of each size of random perturbations."""
-    return {"attack": part["attack"], **{entry["delta"]: entry for entry in part["random"]}}
+def search(part, key):
+    """What the attacks ("attack"), or the random perturbations of a delta, came to."""
+    return part["attack"] if key == "attack" else {entry["delta"]: entry for entry in part["random"]}[key]
 
 
 def share(part, key):
@@ -27,7 +27,7 @@ def share(part, key):
 
     These are equations (6), (7) and (8).
     """
-    return part["accuracy"] if key == "accuracy" else searches(part)[key]["susceptibility"]
+    return part["accuracy"] if key == "accuracy" else search(part, key)["susceptibility"]
 
 
 def percent(part, key):
