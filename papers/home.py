@@ -78,11 +78,11 @@ def disagreement():
 
 def roby():
     data = kept("chen", "property-1")
-    free = data["arrangements"]["separation differs up to fourfold"]
-    scaled, unscaled = free["roby"], free["overlap"]
-    bars = {"ROBY": scaled, "overlap, unscaled": unscaled}
+    free, equal = (data["arrangements"][k] for k in ("separation differs up to fourfold", "equal separation"))
+    scaled, centres = free["roby"], free["overlap"]
+    bars = {"ROBY": scaled, "overlap by centres": centres}
     return {name: Bar(cell.value, cell.low, cell.high) for name, cell in bars.items()}, {
-        "arrangements": data["n"], "scaled": scaled, "unscaled": unscaled}
+        "arrangements": data["n"], "scaled": scaled, "centres": centres, "equal": equal["overlap"]}
 
 
 def one_threshold():
@@ -97,10 +97,10 @@ def one_threshold():
 
 
 def sorted_lists():
-    pairs = audit.sorted_uniform_correlations(np.random.default_rng(0), size=10, pairs=20_000)
-    low, median, high = np.quantile(pairs, (0.025, 0.5, 0.975))
+    pairs = audit.sorted_uniform_correlations(np.random.default_rng(0), size=10, pairs=200_000)
+    low, median, high = np.quantile(pairs, (0.05, 0.5, 0.95))
     bar = Bar(median, low, high)
-    return {"sorted lists": bar}, {"correlation": bar}
+    return {"sorted lists": bar}, {"correlation": bar, "pairs": len(pairs)}
 
 
 FINDINGS = {function.__name__: function for function in (

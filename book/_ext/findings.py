@@ -18,12 +18,15 @@ def picture_of(bars, axis):
     """A small figure: a bar for each value, its number behind it."""
     display.style()
     figure, ax = plt.subplots(figsize=(3.6, 0.75 + 0.33 * len(bars)))
+    whole = 1 if max(bar.value for bar in bars.values()) <= 1 else 100
     low = -1.15 if min(bar.value for bar in bars.values()) < 0 else 0
-    high = 1 if low or max(bar.value for bar in bars.values()) <= 1 else 100
     for y, bar in enumerate(bars.values()):
         ax.barh(y, bar.value, color=display.PALETTE[y], height=0.6)
         ax.plot([bar.low, bar.high], [y, y], color="k", lw=1.5)
-    ax.set(yticks=range(len(bars)), yticklabels=bars, xlim=(low, high))
+        number = f"{bar.value:.3g}".replace("-", "−")
+        ax.annotate(number, (max(bar.high, 0), y), (4, 0), textcoords="offset points", va="center")
+    ax.set(yticks=range(len(bars)), yticklabels=bars, xlim=(low, 1.2 * whole))    # room for the numbers
+    ax.set_xticks([-1, 0, 1] if low else [0, whole / 2, whole])
     ax.set_xlabel(axis, x=1, ha="right")     # room for its words is on the left
     ax.invert_yaxis()
     ax.axvline(0, color=display.GUIDE, lw=0.8)
