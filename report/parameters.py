@@ -93,6 +93,8 @@ class Parameter:
         try:
             return self._adapter.validate_python(value)
         except ValidationError:
+            number = self.type in ("int", "float") and isinstance(value, str)
+            value = _number(value) if number else value
             near = difflib.get_close_matches(str(value), map(str, self.choices), 1)
             shown = " ".join(repr(value).split())
             shown = shown if len(shown) <= 80 else shown[:77] + "..."

@@ -124,7 +124,7 @@ def test_classifiers_rest_on_the_blocks_of_their_own_page(monkeypatch):
 def test_cells_of_proxies_have_their_status():
     assert figures.status("mnist-normal", 1.0) is None
     assert figures.status("cifar10-adv", 0.0) == figures.SMALL
-    assert figures.status("mnist-normal", None) == figures.NOT_RUN
+    assert figures.status("mnist-normal", None) == figures.NOT_MEASURED
 
 
 def test_noisy_copies_that_are_misread_are_counted():
@@ -139,5 +139,5 @@ def test_noisy_copies_that_are_misread_are_counted():
     shares = {"own": [1.0, 0.0], "others": [0.5, 0.0], "cube": [0.25, 0.0], "clean": [0.0, 1.0]}
     runs = pd.DataFrame([{"run": f"b{n}", "network": "mnist-normal", "counts": [True, False], **shares}
                          for n in (0, 1)])
-    row, = figures.misread_under_noise(runs)       # where nothing was found there is no example to count
-    assert row == {"network": "MNIST, normal", "images": 2, "own": 100, "others": 50, "cube": 25, "clean": 0}
+    row = figures.misread_under_noise(runs)     # where nothing was found there is no example to count
+    assert row == {"network": "SqueezeNet 1.1", "images": 2, "own": 100, "others": 50, "cube": 25, "clean": 0}

@@ -105,7 +105,7 @@ def test_a_table_across_networks_is_found_again_by_network():
         {"success_pct": figures.success, "region": lambda rows: 7.0},
     )
     brittle, margin = table
-    assert brittle["mnist_adv_success_pct"] == Cell(status=figures.NOT_RUN, of=0)
+    assert brittle["mnist_adv_success_pct"] == Cell(status=figures.NOT_MEASURED, of=0)
     assert margin["mnist_region_adv_accuracy_pct"].value == 7.0 and margin["mnist_normal_images"] == 0
     assert margin["mnist_adv_success_pct"].status == figures.PROXIES["mnist-adv"]
     cells = figures.by_network(values(pd.DataFrame(table)))

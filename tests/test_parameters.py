@@ -82,9 +82,9 @@ def test_a_value_is_read_in_its_type(known, name, text, value):
 
 
 BAD = [
-    ("nets", "0", "cannot be '0'; allowed: a whole number from 1"),
-    ("images", "-1", "cannot be '-1'; allowed: a whole number from 1; or null"),
-    ("images", "2.5", "cannot be '2.5'; allowed: a whole number"),
+    ("nets", "0", "cannot be 0; allowed: a whole number from 1"),
+    ("images", "-1", "cannot be -1; allowed: a whole number from 1; or null"),
+    ("images", "2.5", "cannot be 2.5; allowed: a whole number"),
     ("images", "true", "cannot be 'true'"),
     ("seed", "12:30", "cannot be '12:30'; allowed: a whole number"),
     ("seed", "0x10", "cannot be '0x10'"),
@@ -92,9 +92,9 @@ BAD = [
     ("deltas", "[1:30]", "cannot be ['1:30']"),
     ("images", "1e30", "allowed: a whole number"),
     ("images", "[1", "cannot be '[1'"),
-    ("seed", "-1", "cannot be '-1'; allowed: a whole number from 0"),
+    ("seed", "-1", "cannot be -1; allowed: a whole number from 0"),
     ("seed", "abc", "cannot be 'abc'"),
-    ("threshold", "0", "cannot be '0'; allowed: a number above 0 to 1"),
+    ("threshold", "0", "cannot be 0; allowed: a number above 0 to 1"),
     ("threshold", "nan", "a number above 0"),
     ("epsilon", ".inf", "cannot be '.inf'; allowed: a number above 0"),
     ("epsilon", "null", "cannot be 'null'"),

@@ -293,6 +293,8 @@ corollary_17 = check(page, "corollary-17", again=lambda n, gamma, r: crossing(n,
 tested = [r["data"] for r in (theorem_9, corollary_10, theorem_11, corollary_12, lemma_13, theorem_14,
                               corollary_15, theorem_16, corollary_17)]
 cases, violated = (sum(d[k] for d in tested) for k in ("cases", "violations"))
+display.say(f"{violated or 'None'} of the {cases:,} cases of the lemma, the theorems and the corollaries "
+            "above violate a bound.")
 
 # %% [markdown]
 # ## Bounds and truth over the dimension
