@@ -255,7 +255,8 @@ class _Pieces:
             words.append(f"{display.percent(record['scale']['fraction'])} of the published size")
         if word != NOTHING or compared or judged:
             text = display.sentence("; ".join(words)) if words else ""
-            name = "" if self.pictures or self.item.rows else f"{self.item.label}: "     # nothing above says it
+            alone = not (self.pictures or self.item.rows)       # no title above it
+            name = f"{self.item.label}: " if alone else ""
             yield f"{display.badge(word, self.item)} {name}{text}"
 
     def details(self, sets):
