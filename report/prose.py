@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 from report.cell import Cell
 from report.comparison import decimals
+from shared.runtime import UserError
 
 NO_VALUE = "no value"
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -85,6 +86,8 @@ def attributes(facts):
 class _Fields(string.Formatter):
     """`str.format` on facts: a number is written by `short` unless its field has a format of Python's."""
     def get_field(self, name, args, kwargs):
+        if (first := name.partition(".")[0]) not in kwargs:
+            raise UserError(f"no {first!r} there; there are: {', '.join(map(str, kwargs))}")
         try:
             return operator.attrgetter(name)(attributes(kwargs)), name
         except AttributeError:
@@ -100,11 +103,15 @@ def fill(template, facts):
     """A sentence of a template: "{near.region:%} of {images}" with {"near": {"region": 99.0}, "images": 100}.
 
     A field names a fact. Plain, it is a number as a person writes it, with three digits; with `%`, that
-    number of percent; any other format is Python's, as in `{share:.0%}`. What is missing is "no value".
+    number of percent; any other format is Python's, as in `{share:.0%}`. A fact without a value is "no
+    value". Raises UserError for a name that is no fact.
     """
     return _Fields().vformat(template, (), facts)
 
 
 def complete(template, facts):
     """Whether every field of a template has a value."""
-    return NO_VALUE not in fill(template, facts)
+    try:
+        return NO_VALUE not in fill(template, facts)
+    except UserError:       # a fact is not there at all
+        return False

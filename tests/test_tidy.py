@@ -20,6 +20,12 @@ def test_a_template_takes_numbers_as_a_person_writes_them():
     assert prose.fill(template, facts) == "99.5% of 12,345 cats, 67%, 0.667, no value, {x}"
 
 
+def test_a_name_that_is_no_fact_is_told_in_one_line():
+    with pytest.raises(runtime.UserError, match="^no 'b' there; there are: a$"):
+        prose.fill("{b}", {"a": 1})
+    assert not prose.complete("{b}", {"a": 1})
+
+
 @pytest.mark.parametrize("facts, told", [
     ({"n": 3}, "n is 3"), ({}, "nothing"), (None, "nothing"), ({"n": None}, "nothing")])
 def test_a_page_says_a_template_of_facts_or_what_it_says_of_none(monkeypatch, facts, told):
