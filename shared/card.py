@@ -24,7 +24,7 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from shared import borderline, inference, regions, roby, runtime
+from shared import borderline, card_html, inference, regions, roby, runtime
 from shared.attacks.directions import directions
 from shared.attacks.gradient import PGD
 from shared.attacks.line import LineSearch, lost_margin
@@ -41,7 +41,6 @@ WIDE = 0.25     # width of a share's interval from which the card says that imag
 SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 DRAWS = 1000    # resamples of the images for the interval of a difference
 REGIONS, STARTS = 20, 40    # images with a region of adversarial examples, and attacks on each
-KNOWN = Path(__file__).with_name("card_known.json")    # written by `python -m workflow.known`
 
 
 @dataclass
@@ -63,6 +62,7 @@ class Measure:
 class Section:
     """What one instrument says of one model."""
     title: str
+    meaning: str                # of its numbers, for a reader
     measures: list = field(default_factory=list)
     seconds: float = 0.0
     error: str = ""
@@ -326,24 +326,26 @@ class Card:
                 warned[model, "few-images"] = (
                     f"{len(wide)} of the shares have an interval wider than {100 * WIDE:.0f} points, for "
                     f"example “{wide[0]}”; take more images.")
-        attack = self.differences.get("pgd_accuracy")
-        if attack and not attack[1] <= 0 <= attack[2]:
-            models, second_wins = [*self.sections], attack[0] > 0
-            against = [f"“{label}”" for _, label, second in self.preferences if second != second_wins]
-            if against:
-                warned["both", "rank-disagrees"] = (
-                    f"More robust under PGD is {models[second_wins]}; {models[not second_wins]} is better in "
-                    f"{'; '.join(against)}.")
+        if against := [f"“{label}”" for _, label, better in self.preferences
+                       if self.under_pgd and better != self.under_pgd]:
+            other = next(model for model in self.sections if model != self.under_pgd)
+            warned["both", "rank-disagrees"] = f"Against PGD, {other} is better in {'; '.join(against)}."
         return warned
 
     @property
+    def under_pgd(self):
+        """Which of two models is more robust under PGD; None where they do not differ beyond chance."""
+        return next((model for name, _, model in self.preferences if name == "pgd_accuracy"), None)
+
+    @property
     def preferences(self):
-        """`[(name, label, whether the second model is better)]` where two models differ beyond chance."""
-        preferred, first = [], next(iter(self.sections))
+        """`[(name, label, the better model)]` where two models differ beyond chance."""
+        preferred, models = [], [*self.sections]
         for name, (value, low, high, _) in self.differences.items():
-            measure = self.measure(first, name)
+            measure = self.measure(models[0], name)
             if measure.better and not low <= 0 <= high:
-                preferred.append((name, measure.label, (value > 0) == (measure.better == "higher")))
+                better = models[(value > 0) == (measure.better == "higher")]
+                preferred.append((name, measure.label, better))
         return preferred
 
     @cached_property
@@ -390,12 +392,10 @@ class Card:
 
     def html(self):
         """The card as one HTML page without anything from elsewhere."""
-        from shared.card_html import page
-        return page(self)
+        return card_html.page(self)
 
     def _repr_html_(self):
-        from shared.card_html import body
-        return body(self)
+        return card_html.body(self)
 
     def __repr__(self):
         rows = ((model, m) for model, sections in self.sections.items() for s in sections for m in s.measures)
@@ -440,10 +440,10 @@ def card(model, x, y, *, images=100, retrained=(), seed=0, file=None, say=None):
         for name, subject in models.items():
             task = Task(subject, x, y, images, others.get(name, []), seed)
             own = " ".join([name, key, *(_answers(m, task) for m in (subject, *task.retrained))])
-            for title, function, _ in SECTIONS:
+            for title, function, meaning in SECTIONS:
                 bar.set_description(f"{name}: {title}")
                 if function is not retrainings or task.retrained:
-                    raw = kept.get(f"{own} {title}") or asdict(_section(title, function, task))
+                    raw = kept.get(f"{own} {title}") or asdict(_section(title, function, meaning, task))
                     measures = [Measure(**m) for m in raw["measures"]]
                     sections[name].append(Section(**raw | {"measures": measures}))
                     if file and not raw["error"]:
@@ -457,9 +457,9 @@ def card(model, x, y, *, images=100, retrained=(), seed=0, file=None, say=None):
     return Card(sections, settings)
 
 
-def _section(title, function, task):
+def _section(title, function, meaning, task):
     """What an instrument says; what it cannot do stands in its section."""
-    start, section = time.perf_counter(), Section(title)
+    start, section = time.perf_counter(), Section(title, meaning)
     try:
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")

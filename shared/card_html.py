@@ -1,9 +1,9 @@
 """A `Card` as HTML: one page without scripts or anything from elsewhere, light and dark, wide and narrow."""
 import json
 from html import escape
+from pathlib import Path
 
-from shared.card import KNOWN, SECTIONS
-
+KNOWN = Path(__file__).with_name("card_known.json")    # written by `python -m workflow.known`
 COLOURS = "#0f73b2", "#d55e00"      # of the reader's models
 MEANT = ("roby", "overlap")     # a paper takes them for robustness; the attacks on the card decide
 STYLE = """
@@ -92,12 +92,11 @@ def strip(name, unit, own, others):
             "</text></svg>")
 
 
-def section(card, title, meaning, others):
+def section(card, title, others):
     """A section: what it means, its numbers, its place among known networks; or why there is none."""
     sections = {model: next((s for s in sections if s.title == title), None)
-            for model, sections in card.sections.items()}
-    if not any(sections.values()):
-        return ""
+                for model, sections in card.sections.items()}
+    meaning = next(s.meaning for s in sections.values() if s)
     seconds = sum(s.seconds for s in sections.values() if s)
     parts = [f"<h2>{title}</h2><p>{meaning} <small>(run time {seconds:.0f} s)</small></p>"]
     parts += [f'<p class="warning"><b>{escape(model)}: not measured.</b> {escape(s.error)}</p>'
@@ -136,12 +135,11 @@ def body(card):
     warnings = "".join(f'<p class="warning"><b>{escape(name)}</b> ({escape(model)}): {escape(text)}</p>'
                        for (model, name), text in card.warnings.items())
     names = " and ".join(map(escape, card.sections))
+    titles = dict.fromkeys(s.title for sections in card.sections.values() for s in sections)
     pairs = "; a difference is of images that have a value of both models" * (len(card.sections) == 2)
-    better = {model: [label for _, label, second in card.preferences if second == bool(n)]
-              for n, model in enumerate(card.sections)} if len(card.sections) == 2 else {}
-    attack = card.differences.get("pgd_accuracy")
-    summary = "" if not attack or attack[1] <= 0 <= attack[2] else (
-        f"<p>More robust under PGD: <b>{escape([*card.sections][attack[0] > 0])}</b>.</p>")
+    better = {model: [label for _, label, best in card.preferences if best == model]
+              for model in card.sections} if len(card.sections) == 2 else {}
+    summary = f"<p>More robust under PGD: <b>{escape(card.under_pgd)}</b>.</p>" if card.under_pgd else ""
     summary += "".join(f"<p><b>{escape(model)}</b> is better beyond chance in: "
                       f"{escape('; '.join(labels))}.</p>" for model, labels in better.items() if labels)
     if better and not summary:
@@ -150,7 +148,7 @@ def body(card):
             f"<p>{settings['all']:,} images of {shape}, the attacks on {settings['images']:,} of them; seed "
             f"{settings['seed']}. Small numbers are 95% intervals; n counts images{pairs}. {place}</p>"
             f"{summary}{warnings}"
-            + "".join(section(card, title, meaning, others) for title, _, meaning in SECTIONS) + "</div>")
+            + "".join(section(card, title, others) for title in titles) + "</div>")
 
 
 def page(card):

@@ -9,7 +9,8 @@ import torch
 
 from report import reference, registry, zoo
 from shared import runtime
-from shared.card import KNOWN, card
+from shared.card import card
+from shared.card_html import KNOWN
 from shared.data import sets
 
 IMAGES = 1000   # of the test set, for accuracy and ROBY; the attacks take the card's own number
