@@ -46,7 +46,7 @@ CHEAP = ("lenet", "mobilenetv1", "mobilenetv2", "fcn-1", "fcn-2", "fcn-3", "cnn-
 SMALL = {"smoke": dict(datasets=("mnist",), dataset="all", recipe=models.SMOKE, robust=True, images_train=100,
                        held_out=100, longest=1, images_attack=20, draws=20, near=2, directions=2, seed=0),
          "quick": dict(datasets=("mnist",), dataset="all", recipe=models.NATURAL, robust=True,
-                       images_train=2_000, held_out=500, longest=1, images_attack=60, draws=50, near=5,
+                       images_train=1_000, held_out=500, longest=1, images_attack=24, draws=50, near=5,
                        directions=5, seed=0)}
 SCALE = {"smoke": SMALL["smoke"] | dict(models=("lenet",), robust=False),
          "quick": SMALL["quick"] | dict(models=("lenet", "squeezenet"), robust=False),

@@ -29,8 +29,7 @@ NATURAL_SHORT = dataclasses.replace(NATURAL, epochs=2)
 NATURAL_FAST = dataclasses.replace(NATURAL_SHORT, rate=1e-3, schedule="one-cycle", reduction="mean")
 # For a CPU: a twelfth of the adversarial steps, at a larger rate that rises and falls.
 ADVERSARIAL_SHORT = dataclasses.replace(NATURAL, epochs=7, rate=1e-3, schedule="one-cycle")
-QUICK = dataclasses.replace(NATURAL, epochs=1, images=8_000, rate=1e-3, schedule="one-cycle")
-QUICK_ADVERSARIAL = dataclasses.replace(QUICK, images=4_000)
+QUICK = dataclasses.replace(NATURAL, epochs=1, images=1_500, rate=1e-3, schedule="one-cycle")
 # For the embedded digits and shapes. One recipe for all of these nets, so: few images in small batches, the
 # mean of their losses (he-tiny does not begin on the sum), and a rate that adversarial training bears, too.
 SMOKE = dataclasses.replace(NATURAL, epochs=2, images=600, batch=20, rate=2e-3, schedule="one-cycle",

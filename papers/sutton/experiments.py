@@ -248,7 +248,7 @@ PICKED = [*problems_of(len(CLASSES["cifar10"])), tuple(CLASSES["cifar10"].index(
 # Settings that several experiments share, by profile.
 SMOKE = dict(architecture="sutton-vgg-short-bn", epochs=1, images_train=16, images_test=8, images_attack=1,
              images_random=1, draws=4, seed=0)
-QUICK = dict(architecture="sutton-vgg-short-bn", epochs=40, images_train=256, images_test=100,
+QUICK = dict(architecture="sutton-vgg-short-bn", epochs=80, images_train=32, images_test=100,
              images_attack=6, images_random=3, draws=20, seed=0)
 
 
