@@ -44,6 +44,7 @@ from report.page import start
 
 page = start("chen/iv_f_cost", globals())
 
+
 # %% [markdown]
 # ## What the paper claims, and how it is tested
 #

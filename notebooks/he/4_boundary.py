@@ -153,6 +153,7 @@ page.figure("figure-2", distances, boundary.draw_all, data=boundary.all_data, al
     "x: images sorted": True, "y: minimum": True, "curves: benign blue": True, "black line": True,
     "MNIST and CIFAR-10": lambda d: len(d) == 4})
 
+
 # %% [markdown]
 # ## Figure 3: adjacent classes
 #

@@ -206,14 +206,10 @@ def shared_network(p):
 
 @checks
 def dropout(p):
-    nets = p.rows("table-8")
-    pairs = [(a["model"], b["model"]) for a in nets for b in nets
-             if a["dropout"] and not b["dropout"] and all(a[k] == b[k] for k in ("conv", "pool", "fc"))]
-    compared = {}
-    for data, rows in blocks(p, "table-9").items():
-        asr = dict(zip(rows["model"], rows["asr"]))
-        compared |= {f"{data} {a}, {b}": (asr[a], asr[b]) for a, b in pairs}
-    better = sum(without < with_ for with_, without in compared.values())
+    nets = p.frame("table-9").merge(p.frame("table-8"), on="model")
+    pairs = nets[nets.dropout].merge(nets[~nets.dropout], on=["dataset", "conv", "pool", "fc"])
+    compared = {f"{r.dataset} {r.model_x}, {r.model_y}": (r.asr_x, r.asr_y) for r in pairs.itertuples()}
+    better = (pairs.asr_y < pairs.asr_x).sum()
     return p.finding("table-9, table-8",
                      "Without dropout, attacks succeed less on the otherwise equal network",
                      quotes=[("The model without the dropout layer has better robustness", "Section IV.E")],

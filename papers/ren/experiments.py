@@ -31,9 +31,9 @@ PRUNING = scales(**_SEARCH, step=[64, 32, 16], architecture="a", place="mixed", 
 
 
 def given(scale, **chosen):
-    """Arguments of a search by Algorithm 1: settings of a page, and what is `chosen` for its run."""
+    """Arguments of a run: those settings of its page that it may take, and what is `chosen` for the run."""
     names = "architecture", "recipe", "dataset", "threshold", "iterations"
-    return {name: getattr(scale, name) for name in names if name not in chosen} | chosen
+    return {name: getattr(scale, name) for name in names if hasattr(scale, name)} | chosen
 
 
 def trained(architecture, recipe, digits, net):
@@ -74,8 +74,7 @@ def train(architecture, net, *, recipe, dataset):
 
 
 def plan_networks(scale):
-    return {(a, scale.seed + n): dict(architecture=a, net=scale.seed + n, recipe=scale.recipe,
-                                      dataset=scale.dataset)
+    return {(a, scale.seed + n): given(scale, architecture=a, net=scale.seed + n)
             for a in ARCHITECTURES for n in range(scale.nets)}
 
 
@@ -259,9 +258,7 @@ def show_pairs(background, *, net, recipe, dataset, threshold, iterations, seed)
 
 
 def plan_pairs(scale):
-    return {b: dict(background=b, net=scale.seed, recipe=scale.recipe, dataset=scale.dataset,
-                    threshold=scale.threshold, iterations=scale.iterations, seed=scale.seed)
-            for b in BACKGROUNDS}
+    return {b: given(scale, background=b, net=scale.seed, seed=scale.seed) for b in BACKGROUNDS}
 
 
 # ---- Section V: pixel pruning ----------------------------------------------------------------------------

@@ -453,9 +453,8 @@ def plan_mobilenet_sweeps(scale):
 
 def plan_perceptrons(scale):
     """The digits of Section 2.2 in the small runs of Section 2.3; none at full scale."""
-    return {row["source_class"]: _of_one(scale, SHORT["cw2"], row["source_class"], family=scale.perceptrons,
-                                         also=[row["n_intervals"]])
-            for row in PAPER["table-6"].rows if scale.perceptrons}
+    return {digit: given | {"family": scale.perceptrons, "attack": SHORT["cw2"]}
+            for digit, given in plan_mlp_sweeps(scale).items() if scale.perceptrons}
 
 
 def plan_mobilenet_fifty(scale):
