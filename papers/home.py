@@ -1,25 +1,17 @@
 """The numbers of the home page's findings, from the records; the page has the sentences.
 
-A function returns the bars of the picture of its finding, by their labels, and the numbers that the sentences
-name.
+A function returns the bars of the picture of its finding, {label: `Cell` with its 95% interval}, and the
+numbers that the sentences name.
 """
-from typing import NamedTuple
-
 import numpy as np
 
 from papers.chen import audit
 from papers.he.experiments import STEP, TOP
 from papers.sutton.theory.ball import tail
 from report import record
+from report.cell import Cell
 from shared.runtime import UserError
-from shared.statistics import share_interval
-
-
-class Bar(NamedTuple):
-    """A value of a picture, with the ends of its 95% interval."""
-    value: float
-    low: float
-    high: float
+from shared.susceptibility import percentage
 
 
 def kept(paper, item):
@@ -37,7 +29,8 @@ def row(rows, **wanted):
 
 def share(hits, of):
     """The bar of a share in percent."""
-    return Bar(100 * hits / of, *(100 * end for end in share_interval(hits, of)))
+    facts = percentage(hits, of)
+    return Cell(facts["percent"], low=facts["low"], high=facts["high"])
 
 
 # ---- the findings, in the order of the page ---------------------------------------------------------------
@@ -54,9 +47,10 @@ def few_directions():
 def noise_and_theory():
     images = kept("sutton", "figure-1")["test"]
     draws, _ = record.read("sutton", "figure-1")["scale"]["parts"]["draws"]
-    network = Bar(images["turned_10_pct"], *images["turned_10_interval"])
+    low, high = images["turned_10_interval"]
+    network = Cell(images["turned_10_pct"], low=low, high=high)
     flat = 100 * draws * float(tail(3072, 0.1))
-    return {"network": network, "flat boundary": Bar(flat, flat, flat)}, {
+    return {"network": network, "flat boundary": Cell(flat, low=flat, high=flat)}, {
         "network": network, "images": images["perturbed"], "draws": draws, "flat": max(flat, 0.01)}
 
 
@@ -69,9 +63,10 @@ def one_vote():
 
 def disagreement():
     data = kept("shu", "procedure-robust-classification")
-    clean = Bar(*(data["false"][k] for k in ("percent", "low", "high")))
+    clean = Cell(data["false"]["percent"], low=data["false"]["low"], high=data["false"]["high"])
     adversarial, noise = (100 * data[f"alarm_{k}"] for k in ("adversarial", "random_noise"))
-    return {"adversarial": Bar(*[adversarial] * 3), "noise": Bar(*[noise] * 3), "clean": clean}, {
+    return {"adversarial": Cell(adversarial, low=adversarial, high=adversarial),
+            "noise": Cell(noise, low=noise, high=noise), "clean": clean}, {
         "adversarial": adversarial, "noise": noise, "clean": clean, "networks": data["networks"],
         "examples": data["examples"], "digits": data["false"]["of"]}
 
@@ -80,8 +75,7 @@ def roby():
     data = kept("chen", "property-1")
     free, equal = (data["arrangements"][k] for k in ("separation differs up to fourfold", "equal separation"))
     scaled, centres = free["roby"], free["overlap"]
-    bars = {"ROBY": scaled, "overlap by centres": centres}
-    return {name: Bar(cell.value, cell.low, cell.high) for name, cell in bars.items()}, {
+    return {"ROBY": scaled, "overlap by centres": centres}, {
         "arrangements": data["n"], "scaled": scaled, "centres": centres, "equal": equal["overlap"]}
 
 
@@ -99,7 +93,7 @@ def one_threshold():
 def sorted_lists():
     pairs = audit.sorted_uniform_correlations(np.random.default_rng(0), size=10, pairs=200_000)
     low, median, high = np.quantile(pairs, (0.05, 0.5, 0.95))
-    bar = Bar(median, low, high)
+    bar = Cell(median, low=low, high=high)
     return {"sorted lists": bar}, {"correlation": bar, "pairs": len(pairs)}
 
 

@@ -206,16 +206,18 @@ def test_claims_of_the_figures():
 
 def test_a_claim_without_a_coefficient_says_why():
     few = "fewer than 10 networks are measured"
-    _, told = claims.signs("2")(pd.DataFrame(ranking.correlations("2")(TEN)))
+    signs, highest = (claims.claim["table-3"][words] for words in (
+        "correlate negatively", "said to have the highest"))
+    _, told = signs(pd.DataFrame(ranking.correlations("2")(TEN)))
     assert told.startswith("MNIST: FSA ") and told.endswith(f"CIFAR-10, Fashion-MNIST: {few}")
-    assert claims.signs("2")(pd.DataFrame(ranking.correlations("2")(TEN[:9])))[0] is None
+    assert signs(pd.DataFrame(ranking.correlations("2")(TEN[:9])))[0] is None
     flat = TEN.assign(attacks=[TEN.attacks[0]] * len(TEN))
     ranks = ranking.ranks(figures.table_1(flat))
     assert ranks["MNIST"]["roby_2"].status == "not measured: attack success is the same on all networks"
-    assert "MNIST: attack success is the same on all" in claims.signs("2")(
+    assert "MNIST: attack success is the same on all" in signs(
         pd.DataFrame(ranking.correlations("2")(flat)))[1]
     printed = pd.DataFrame(reference.paper("chen")["table-3"].rows)     # of MNIST, FSA has the highest
-    assert claims.highest("2")(printed)[0] is False and claims.signs("2")(printed)[0] is True
+    assert highest(printed)[0] is False and signs(printed)[0] is True
 
 
 def test_figures_show_what_is_there():

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 
+from papers.scales import scales
 from report import experiment as experiments
 from report import store
 from report.experiment import Experiment, Results
@@ -22,6 +23,12 @@ from shared.training import checkpoint, fit
 from workflow import planned
 
 COUNT = []
+
+
+def test_a_setting_has_a_value_for_each_scale_or_one_for_all():
+    assert scales(images=[1, 2, None], kinds=("a", "b")) == {
+        "smoke": {"images": 1, "kinds": ("a", "b")}, "quick": {"images": 2, "kinds": ("a", "b")},
+        "paper": {"images": None, "kinds": ("a", "b")}}
 
 
 def measure(x, *, images=10, scale=1.0):

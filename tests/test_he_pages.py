@@ -236,8 +236,12 @@ def test_boundary_distances_are_capped_and_counted():
     assert data["brittle"]["line"] == pytest.approx(0.3 / 3**0.5)
     linf = boundary.all_data(found, linf=True)["mnist-normal"]["brittle"]
     assert (linf["least"], linf["median"], linf["beyond"], linf["line"]) == (0.06, 1, 1, 0.3)
-    assert boundary.purity_data(found) == {"mnist-normal": {"benign": 0.5, "brittle": 0.5}}
-    assert boundary.draw_all(found[2:]) is None and boundary.draw_purity(found[2:]) is None
+    assert boundary.draw_all(found[2:]) is None
+
+
+def test_images_without_a_boundary_have_no_purity():
+    assert figures.mean_purity({"purity": [[0.5, 1.0], [0.0, 0.0], [0.7, 0.8]]}) == [0.6, 0.9]
+    assert figures.mean_purity({"purity": [[0.0, 0.0]]}) == []
 
 
 def test_directions_of_one_image_lead_home_or_nowhere():

@@ -44,9 +44,10 @@ mnist_step: float = 0.02  # step of the line search on MNIST (RMS); the authors'
 # %% tags=["hide-cell"]
 from functools import partial
 
+import matplotlib.pyplot as plt
 import numpy as np
 
-from papers.he import boundary, claims, experiments
+from papers.he import boundary, claims, experiments, figures
 from report.evidence import equality
 from report.page import start
 from report.prose import mean, short
@@ -152,6 +153,7 @@ page.figure("figure-2", distances, boundary.draw_all, data=boundary.all_data, al
     "x: images sorted": True, "y: minimum": True, "curves: benign blue": True, "black line": True,
     "MNIST and CIFAR-10": lambda d: len(d) == 4})
 
+
 # %% [markdown]
 # ## Figure 3: adjacent classes
 #
@@ -159,7 +161,34 @@ page.figure("figure-2", distances, boundary.draw_all, data=boundary.all_data, al
 # without a boundary in any direction have no purity and are left out.
 
 # %%
-page.figure("figure-3", distances, boundary.draw_purity, data=boundary.purity_data,
+def purities(runs):
+    """`{network: {kind: mean purities of the top k}}` of those that have any."""
+    curves = {}
+    for (net, kind), images in page.unnest(runs, "purity").groupby(["network", "kind"], sort=False):
+        if values := figures.mean_purity(images):
+            curves.setdefault(net, {})[kind] = values
+    return curves
+
+
+def draw_purity(runs):
+    """A panel a network: mean purity of the top k classes, a curve a kind; None where no image counts."""
+    curves = purities(runs)
+    if not curves:
+        return None
+    nets = boundary.in_order(curves)
+    figure, axes = plt.subplots(1, len(nets), figsize=(10, 3.4), squeeze=False, sharey=True)
+    for net, ax in zip(nets, axes[0]):
+        for kind in figures.COLOURS:
+            values = curves[net].get(kind, [])
+            boundary.curve(ax, kind, range(1, len(values) + 1), values, ".")
+        ax.set(title=figures.NAMED[net], xlabel="k", xticks=range(1, 10, 2))
+    axes[0][0].set_ylabel("purity of the top k")
+    boundary.legend(figure, len(figures.COLOURS))
+    return figure
+
+
+page.figure("figure-3", distances, draw_purity, data=lambda runs: {
+    net: {kind: values[0] for kind, values in kinds.items()} for net, kinds in purities(runs).items()},
     alt="A panel a network: four rising curves over k from 1 to 9.",
     contains={"x: k": True, "y: average purity": True, "curves": True, "panels": lambda d: len(d) == 4})
 

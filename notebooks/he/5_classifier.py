@@ -41,10 +41,12 @@ iterations: int = None  # most iterations for each c of OptMargin; None takes th
 # %% tags=["hide-cell"]
 from itertools import product
 
+import matplotlib.pyplot as plt
+import torch
 from torch import nn
 
 from papers.he import boundary, experiments, figures
-from report import prose
+from report import display, prose
 from report.cell import Cell
 from report.page import start
 from shared.boundary import classifier
@@ -80,19 +82,42 @@ surroundings, classifiers = map(page.results, (experiments.surroundings, experim
 # in the one, two or three most frequent classes, join before two linear layers.
 
 # %%
-CLASSIFIER = classifier.BoundaryNet(1568)
+DISTANCES = 1568
+CLASSIFIER = classifier.BoundaryNet(DISTANCES)
 
 
 def architecture():
     """Sizes of the classifier for MNIST, and what Figure 4 must show of it."""
     kinds = [type(layer) for layer in CLASSIFIER.modules()]
-    return {"distances": 1568, "purities": classifier.PURITIES, "convolutions": kinds.count(nn.Conv1d),
+    return {"distances": DISTANCES, "purities": classifier.PURITIES, "convolutions": kinds.count(nn.Conv1d),
             "rectifiers": kinds.count(nn.ReLU), "linear": kinds.count(nn.Linear),
             "dropouts": kinds.count(nn.Dropout), "outputs": CLASSIFIER.linears[-1].out_features,
             "parameters": sum(p.numel() for p in CLASSIFIER.parameters())}
 
 
-page.figure("figure-4", (), lambda: boundary.draw_layers(CLASSIFIER, 1568), data=architecture,
+def draw_layers():
+    """The classifier as a row of boxes, each with the size of its output."""
+    x, boxes = torch.zeros(1, 1, DISTANCES), [f"sorted\ndistances\n{DISTANCES:,}"]
+    for layer in CLASSIFIER.convolutions:
+        x = layer(x)
+        if isinstance(layer, nn.Conv1d):
+            boxes.append(f"convolution\nwidth {layer.kernel_size[0]}\nstride {layer.stride[0]}\n"
+                         f"{x.shape[1]} × {x.shape[2]}")
+    boxes += [f"flattened,\nand three\npurities\n{x.numel() + classifier.PURITIES:,}", *(
+        f"linear\n{layer.out_features}" for layer in CLASSIFIER.linears if isinstance(layer, nn.Linear))]
+    figure, ax = plt.subplots(figsize=(display.WIDEST, 1.6))
+    for n, words in enumerate(boxes):
+        ax.text(n, 0, words, ha="center", va="center",
+                bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": display.GUIDE})
+        if n:
+            ax.annotate("", (n - 0.38, 0), (n - 0.62, 0),
+                        arrowprops={"arrowstyle": "->", "color": display.GUIDE})
+    ax.set(xlim=(-0.6, len(boxes) - 0.4), ylim=(-1, 1))
+    ax.set_axis_off()
+    return figure
+
+
+page.figure("figure-4", (), draw_layers, data=architecture,
             alt="Boxes from left to right: sorted distances, two convolutions, flattening with three "
                 "purities, two linear layers.",
             contains={"input: sorted": lambda d: d["distances"] == 1568,
@@ -208,8 +233,9 @@ page.picture(surroundings, boundary.draw_features, alt=ALT_NUMBERS,
                      "0: no other class was found)")
 page.extra("one-number", (surroundings, classifiers), boundary.one_number,
            "Errors in percent of a threshold on one number, beside the classifier's",
-           header={"network": "network", "attack": "threshold fitted on", "number": "taken for adversarial"}
-           | boundary.HEADS)
+           header={"network": "network", "attack": "threshold fitted on", "number": "taken for adversarial",
+                   "flagged": "false positives", "brittle": "false negatives, OptBrittle",
+                   "margin": "false negatives, OptMargin"})
 
 # %% [markdown]
 # ## Choices that the paper leaves open

@@ -175,7 +175,10 @@ page.text(networks, trained,
         "paper does not state. We did not train longer, so what it does to the boxes is not measured.")
 page.extra("mobilenet-keep-rules", sweeps, lambda runs: beyond.by_rule(bim(runs), "table-10"),
            "Boxes of the printed size, or of all kept values where these are fewer: rates of the attacked "
-           "network and of the others, mean squared L2 norm", header=beyond.BY_RULE)
+           "network and of the others, mean squared L2 norm", header={
+               "attack": "attack", "changed in": "kept if changed in", "kept": "kept", "b": "b",
+               "attacked": "$M_1$", "least": "least of the others", "most": "most of the others",
+               "squared": "mean squared L2 distance"})
 
 
 def looser(runs):
@@ -211,7 +214,11 @@ def in_balls(runs):
 page.extra("mobilenet-balls", balls,
            lambda runs: beyond.in_balls(runs.assign(of=runs.of.map(NAMES)), (FEW, INTERVALS)),
            "Examples of the aeroplane without a search for the nearest: the first one in each ball; rates on "
-           "them, and on samples of boxes by the rule of the tables", header=beyond.BALLS)
+           "them, and on samples of boxes by the rule of the tables", header={
+               "of": "class and size of the balls", "examples": "examples",
+               "squared": "mean squared L2 distance", "own": "on them, least of the others",
+               "own_most": "most", "b": "b", "sampled": "samples' mean squared L2 distance",
+               "attacked": "$M_1$", "least": "least of the others", "most": "most of the others"})
 page.text(balls, in_balls,
         "In balls of the published length the attack reaches {reached} in {examples}, at a mean squared L2 "
         "distance of {squared} (paper: {theirs}). The attacked network then errs on {own:.1%} of the samples "
@@ -228,7 +235,9 @@ page.text(balls, in_balls,
 page.text(sweeps, lambda runs: figures.MEANT)
 page.extra("mobilenet-fifty", fifty, lambda runs: [beyond.over_images(runs.assign(method="bim-l2"))],
            "Images of all classes, the second class as target: share with a box of a kind at some size, and "
-           "its 95% interval", header=beyond.OVER_IMAGES | {"images": "images", "boxes": "images with a box"})
+           "its 95% interval", header={
+               "attack": "attack", "images": "images", "boxes": "images with a box",
+               **{name: name for kind, name in figures.KINDS.items() if kind}})
 
 # %% [markdown]
 # ## Choices that the paper leaves open

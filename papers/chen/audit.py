@@ -2,6 +2,7 @@
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from papers.findings import Checks, attainable, rounds_to
@@ -14,14 +15,13 @@ JOURNAL = "The code is that of the journal version of 2022, which may differ fro
 
 
 def blocks(p, item="table-1"):
-    """{data set: {column: values of its models}}, in printed order."""
-    return {data: {k: v.to_numpy() for k, v in rows.items()}
-            for data, rows in p.frame(item).groupby("dataset", sort=False)}
+    """{data set: the rows of its models}, in printed order."""
+    return dict(tuple(p.frame(item).groupby("dataset", sort=False)))
 
 
 def pearson(p, attack, metric):
     """Pearson's r of an attack success column with a metric column of Table I, by data set."""
-    return {data: float(np.corrcoef(rows[attack], rows[metric])[0, 1]) for data, rows in blocks(p).items()}
+    return {data: rows[attack].corr(rows[metric]) for data, rows in blocks(p).items()}
 
 
 def coefficients(p):
@@ -53,43 +53,40 @@ def correlations(p):
 
 @checks
 def means_of_rounded(p):
-    cells = {(row["attack_success"], m): row[m] for row in p.rows("table-4") for m in ("roby_2", "roby_inf")}
-    # Whole hundredths are summed, so that cutting after three decimals is exact.
-    cut = {k: sum(round(100 * r) for r in pearson(p, *k).values()) * 10 // 3 / 1000 for k in cells}
-    mean = {k: np.mean(list(pearson(p, *k).values())) for k in cells}
+    cells, ours = {}, {}
+    for row in p.rows("table-4"):
+        for m in ("roby_2", "roby_inf"):
+            cell, r = f"{row['attack_success']} {m}", [*pearson(p, row["attack_success"], m).values()]
+            # Whole hundredths are summed, so that cutting after three decimals is exact.
+            cells[cell], ours[cell] = row[m], (sum(round(100 * v) for v in r) * 10 // 3 / 1000, np.mean(r))
     return p.finding("table-1, table-4",
                      "Table IV averages coefficients rounded to two decimals and cuts at three",
                      quotes=[("the average Pearson correlation coefficient", "Section IV.C")],
-                     numbers={" ".join(k): v for k, v in cells.items()},
-                     ours={" ".join(k): (cut[k], mean[k]) for k in cells},
-                     holds=all(np.isclose(cut[k], cells[k]) for k in cells),
+                     numbers=cells, ours=ours,
+                     holds=all(np.isclose(ours[cell][0], cells[cell]) for cell in cells),
                      use="The second number is the mean of the unrounded ones; the last printed digit is "
                          "rounding.")
 
 
 @checks
 def best_metric(p):
-    best, signed = {}, {}
-    for norm in NORMS:
-        r = {m: pearson(p, f"asr_{norm}", f"{m}_{norm}") for m in METRICS}
-        for data in r["roby"]:
-            best[f"{data}, norm {norm}"] = max(METRICS, key=lambda m: abs(r[m][data]))
-            signed[f"{data}, norm {norm}"] = max(METRICS, key=lambda m: r[m][data])
+    r = pd.Series({cell: recomputed for cell, (_, recomputed) in coefficients(p).items()}).unstack(1)
+    best, signed = r.abs().idxmax(axis=1), r.idxmax(axis=1)
     return p.finding("table-1, table-2, table-3",
                      "ROBY has the correlation of largest size with attack success",
                      quotes=[("obtain the highest Pearson correlation coefficient value among all three "
                               "datasets", "Section IV.C")], numbers=f"{len(best)} blocks",
-                     ours={"others": {k: v.upper() for k, v in best.items() if v != "roby"},
-                           "highest with its sign": f"ROBY in {list(signed.values()).count('roby')}"},
-                     holds=(list(best.values()).count("roby"), len(best)),
+                     ours={"others": {f"{data}, norm {norm}": metric.upper()
+                                      for (data, norm), metric in best.items() if metric != "roby"},
+                           "highest with its sign": f"ROBY in {(signed == 'roby').sum()}"},
+                     holds=((best == "roby").sum(), len(best)),
                      reading="highest is meant with the sign; FSA and FSD correlate negatively.")
 
 
 @checks
 def strict_order(p):
     columns = [f"{c}_{norm}" for norm in NORMS for c in ("asr", *METRICS)]
-    ranks = [stats.rankdata([rows[c] for c in columns], axis=1) for rows in blocks(p).values()]
-    rho = np.abs([np.corrcoef(r)[0] for r in ranks])
+    rho = np.abs([rows[columns].corr("spearman").iloc[0] for rows in blocks(p).values()])
     return p.finding("table-1",
                      "Every metric ranks the ten models of a data set exactly as attack success does",
                      quotes=[("each model's ROBY metrics well match the attack success rates",
@@ -127,7 +124,7 @@ def l2_weaker(p):
 
 @checks
 def ranking_direction(p):
-    ends = {data: (rows["asr_inf"][0], rows["asr_inf"][-1]) for data, rows in blocks(p).items()}
+    ends = {data: tuple(rows["asr_inf"].iloc[[0, -1]]) for data, rows in blocks(p).items()}
     return p.finding("table-1", "The direction in which Table I ranks", numbers=ends,
                      ours="attack success rises",
                      quotes=[("in descending order of attack success rate", "Section IV.C")],
@@ -151,11 +148,10 @@ def success_over_correct_images(p):
 
 @checks
 def natural_column(p):
-    pairs = list(zip(p.rows("table-5"), p.rows("table-1")))
-    same = sum(a["roby_original_natural"] == b["roby_2"] for a, b in pairs)
+    same = p.frame("table-5")["roby_original_natural"] == p.frame("table-1")["roby_2"]
     return p.finding("table-1, table-5", "Table V repeats the L2 ROBY of Table I for natural models",
                      quotes=[("we calculated the ROBY_2 on both natural and robust models", "Section IV.D")],
-                     numbers=f"{len(pairs)} rows", ours={"equal": same}, holds=(same, len(pairs)),
+                     numbers=f"{len(same)} rows", ours={"equal": same.sum()}, holds=(same.sum(), len(same)),
                      use="One set of natural models serves both tables.")
 
 
@@ -180,7 +176,7 @@ def repeated_values(p):
     pairs = Counter((r["roby_adversarial_natural"], r["roby_adversarial_robust"]) for r in rows)
     within, expected = {}, 0
     for data, block in blocks(p, "table-5").items():
-        values = np.concatenate([v for k, v in block.items() if k.startswith("roby")])
+        values = block.filter(like="roby").to_numpy().T.ravel()
         within |= {f"{data} {v}": n for v, n in Counter(values.tolist()).items() if n > 1}
         expected += len(values) * (len(values) - 1) / 2 / (1e4 * np.ptp(values) + 1)
     return p.finding("table-5", "Values of four decimals that occur more than once",
@@ -210,14 +206,10 @@ def shared_network(p):
 
 @checks
 def dropout(p):
-    nets = p.rows("table-8")
-    pairs = [(a["model"], b["model"]) for a in nets for b in nets
-             if a["dropout"] and not b["dropout"] and all(a[k] == b[k] for k in ("conv", "pool", "fc"))]
-    compared = {}
-    for data, rows in blocks(p, "table-9").items():
-        asr = dict(zip(rows["model"], rows["asr"]))
-        compared |= {f"{data} {a}, {b}": (asr[a], asr[b]) for a, b in pairs}
-    better = sum(without < with_ for with_, without in compared.values())
+    nets = p.frame("table-9").merge(p.frame("table-8"), on="model")
+    pairs = nets[nets.dropout].merge(nets[~nets.dropout], on=["dataset", "conv", "pool", "fc"])
+    compared = {f"{r.dataset} {r.model_x}, {r.model_y}": (r.asr_x, r.asr_y) for r in pairs.itertuples()}
+    better = (pairs.asr_y < pairs.asr_x).sum()
     return p.finding("table-9, table-8",
                      "Without dropout, attacks succeed less on the otherwise equal network",
                      quotes=[("The model without the dropout layer has better robustness", "Section IV.E")],
@@ -227,12 +219,11 @@ def dropout(p):
 
 @checks
 def linear_over_model_types(p):
-    t = p.frame("table-9")
-    r = {d: np.corrcoef(rows["asr"], rows["roby"])[0, 1] for d, rows in blocks(p, "table-9").items()}
+    groups = blocks(p, "table-9") | {"all twelve": p.frame("table-9")}
     return p.finding("figure-11, table-9", "Correlation behind the linear relation over model types",
                      quotes=[("has a linear relationship with the model layer type", "Section IV.E")],
                      numbers="four models a data set",
-                     ours={**r, "all twelve": np.corrcoef(t.asr, t.roby)[0, 1]},
+                     ours={name: rows["asr"].corr(rows["roby"]) for name, rows in groups.items()},
                      reading="it is meant inside a data set.")
 
 

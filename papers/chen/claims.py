@@ -43,8 +43,8 @@ def with_status(holds, *, says, view=None, case="dataset", reads=""):
 # ---- Section I: Figure 1 ---------------------------------------------------------------------------------
 def grouping(holds, says):
     """A claim on the shares of neighbours."""
-    return lambda data: over_cases(
-        {"": data["neighbours_pct"]}, lambda c: (holds(c), prose.fill(says, vars(c))),
+    return with_status(
+        holds, says=says, view=lambda data: {"": data["neighbours_pct"]},
         reads="grouping is measured by the share of images whose nearest neighbour in the map has their "
               "class; “clearly” names no bound")
 
@@ -103,23 +103,14 @@ def of_norm(norm):
 
 
 METRICS = "FSA {fsa}, FSD {fsd}, ROBY {roby}"
+for item, norm, highest in (("table-2", "inf", "highest absolute"),
+                            ("table-3", "2", "said to have the highest")):
+    claim(item, "correlate negatively", cells=True)(with_status(
+        lambda c: max(c.fsa, c.fsd) < 0 < c.roby, view=of_norm(norm), says=METRICS))
+    claim(item, highest, cells=True)(with_status(
+        lambda c: abs(c.roby) > max(abs(c.fsa), abs(c.fsd)), view=of_norm(norm), says=METRICS,
+        reads="“highest” is read of absolute values"))
 
-
-def signs(norm):
-    """The claim of Tables II and III on the signs of their coefficients."""
-    return with_status(lambda c: max(c.fsa, c.fsd) < 0 < c.roby, view=of_norm(norm), says=METRICS)
-
-
-def highest(norm):
-    """The claim of Tables II and III that ROBY has the highest coefficient."""
-    return with_status(lambda c: abs(c.roby) > max(abs(c.fsa), abs(c.fsd)), view=of_norm(norm),
-                       says=METRICS, reads="“highest” is read of absolute values")
-
-
-claim("table-2", "correlate negatively", cells=True)(signs("inf"))
-claim("table-2", "highest absolute", cells=True)(highest("inf"))
-claim("table-3", "correlate negatively", cells=True)(signs("2"))
-claim("table-3", "said to have the highest", cells=True)(highest("2"))
 
 def by_attack(rows):
     """`{attack in words: its row}` of Table IV."""
@@ -156,9 +147,8 @@ def least(data):
     return smallest
 
 
-positive = with_status(lambda c: c.least > 0, view=least,
-                       says="the smallest rank correlation is {least}")
-claim("figure-4", "positively correlated", cells=True)(positive)
+positive = claim("figure-4", "positively correlated", cells=True)(with_status(
+    lambda c: c.least > 0, view=least, says="the smallest rank correlation is {least}"))
 
 
 # ---- Section IV.D: natural and robust networks -----------------------------------------------------------

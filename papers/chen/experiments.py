@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from papers.chen import models
+from papers.scales import scales
 from report import provenance, reference, registry
 from report.experiment import Experiment
 from shared import roby, runtime
@@ -43,22 +44,18 @@ CHEAP = ("lenet", "mobilenetv1", "mobilenetv2", "fcn-1", "fcn-2", "fcn-3", "cnn-
 
 
 # ---- scales ----------------------------------------------------------------------------------------------
-SMALL = {"smoke": dict(datasets=("mnist",), dataset="all", recipe=models.SMOKE, robust=True, images_train=100,
-                       held_out=100, longest=1, images_attack=20, draws=20, near=2, directions=2, seed=0),
-         "quick": dict(datasets=("mnist",), dataset="all", recipe=models.NATURAL, robust=True,
-                       images_train=1_000, held_out=500, longest=1, images_attack=24, draws=50, near=5,
-                       directions=5, seed=0)}
-SCALE = {"smoke": SMALL["smoke"] | dict(models=("lenet",), robust=False),
-         "quick": SMALL["quick"] | dict(models=("lenet", "squeezenet"), robust=False),
-         "paper": dict(datasets=tuple(DATASETS), dataset="all", models=None, recipe=models.NATURAL,
-                       robust=True, images_train=55_000, held_out=5_000, longest=16, images_attack=10_000,
-                       draws=1_000, near=50, directions=20, seed=0)}
+SCALE = scales(
+    datasets=[("mnist",), ("mnist",), tuple(DATASETS)], dataset="all",
+    models=[("lenet",), ("lenet", "squeezenet"), None], recipe=[models.SMOKE, models.NATURAL, models.NATURAL],
+    robust=[False, False, True], images_train=[100, 1_000, 55_000], held_out=[100, 500, 5_000],
+    longest=[1, 1, 16], images_attack=[20, 24, 10_000], draws=[20, 50, 1_000], near=[2, 5, 50],
+    directions=[2, 5, 20], seed=0)
 
 
 def small(*names):
     """The scales of a page that trains the networks `names` in `smoke` and `quick`, and else none."""
-    scales = {profile: settings | {"models": names} for profile, settings in SMALL.items()}
-    return scales | {"paper": SCALE["paper"] | {"models": ()}}
+    return {profile: settings | {"robust": True, "models": () if profile == "paper" else names}
+            for profile, settings in SCALE.items()}
 
 
 def attacks_on(dataset):
@@ -88,15 +85,13 @@ DEVIATION = 0.308   # of the pixels of MNIST's training images
 
 def suspects_on(dataset):
     """Readings of the text's PGD that may explain its success on MNIST: `SUSPECTS`."""
-    text = attacks_on(dataset)["text"]
-
-    def scaled(by):
-        return dataclasses.replace(text, threat=Linf(by * text.threat.size), step=by * text.step)
-
-    return {"text": text, "signed": scaled(0.5), "standard": scaled(DEVIATION),
+    attacks = attacks_on(dataset)
+    text, size = attacks["text"], attacks["text"].threat.size
+    return {"text": text, "signed": attacks["signed"],
+            "standard": dataclasses.replace(text, threat=Linf(DEVIATION * size), step=DEVIATION * text.step),
             "ten": dataclasses.replace(text, steps=10),
             "clean": dataclasses.replace(text, random_start=False),
-            "targeted": dataclasses.replace(text, threat=Linf(text.threat.size, targeted=True))}
+            "targeted": dataclasses.replace(text, threat=Linf(size, targeted=True))}
 
 
 # Published accuracies, by set of runs: networks are trained until they reach them.

@@ -40,16 +40,6 @@ def those(results, models):
     return dataclasses.replace(results.only(lambda run: SPELT[run["model"]] in models), own=results.own)
 
 
-def on_a_cpu(results):
-    """Of some `Results` the runs on a CPU: on a GPU several networks were measured at a time."""
-    def timed(runs):
-        return {name: run for name, run in runs.items() if not run.provenance["device"].startswith("NVIDIA")}
-
-    return dataclasses.replace(
-        results, recorded=timed(results.recorded), own=timed(results.own),
-        outdated={name: why for name, why in results.outdated.items() if name in timed(results.recorded)})
-
-
 def resampled(run, images="test"):
     """ROBY (L2) of a run over resamples of its images: "test", or "text" for those of the text's PGD."""
     columns = ("fsa", "fsd", "roby", "width", "overlap")

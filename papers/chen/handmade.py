@@ -202,11 +202,8 @@ def property_1(generator, trials, spread, draws=200):
         generator, separation=SEPARATION * spread ** generator.uniform(-1, 1), samples=FEW))
         for _ in range(trials)])
     again = generator.integers(trials, size=(draws, trials))
-    ranks = {}
-    for name in MEASURES:
-        low, high = ranking.interval(rows[name].to_numpy()[again], rows.boundary.to_numpy()[again])
-        ranks[name] = Cell(ranking.agreement(rows[name], rows.boundary), low=low, high=high)
-    return ranks
+    ranks = {name: ranking.ranked(rows[name], rows.boundary, again) for name in MEASURES}
+    return {name: Cell(rank["spearman"], low=rank["low"], high=rank["high"]) for name, rank in ranks.items()}
 
 
 def agreed_rows(arrangements):

@@ -83,14 +83,14 @@ def of_cnns(rows):
 
     None of fewer, and where attack success is the same on all.
     """
-    whole, asked = figures.complete(rows, len(figures.CNNS)), len(figures.CNNS)
+    asked = len(figures.CNNS)
     ranks = coefficients(rows, {"spearman": ("asr", "roby")}, asked=asked, measure=stats.spearmanr)
     pearson = coefficients(rows, {"pearson": ("asr", "roby")}, asked=asked)
-    success = {data: 100 * nets.set_index("model").asr for data, nets in whole.items()
-               if nets.asr.nunique() > 1}
-    return {data: ranks[data] | pearson[data] | {
-        name.replace("-", "").lower(): float(success[data][name]) if data in success else None
-        for name in figures.CNNS} for data in ranks}
+    facts = {data: ranks[data] | pearson[data] for data in ranks}
+    for data, nets in figures.complete(rows, asked).items():
+        if nets.asr.nunique() > 1:
+            facts[data] |= dict(zip(nets.model.str.replace("-", "").str.lower(), 100 * nets.asr))
+    return facts
 
 
 def of_series(columns, what):
@@ -116,10 +116,14 @@ QUANTITIES = {"roby_2": ("ROBY, L2", 1), "roby_inf": ("ROBY, L∞", 1), "fsa_2":
 APART = {"third": "PGD at ε/3", "code": "10 steps of 2"}   # L∞ attacks that flip unlike shares of networks
 
 
-def ranked(x, y):
-    """Spearman's coefficient of two columns over networks, and its 95% interval over resampled networks."""
+def ranked(x, y, chosen=None):
+    """Spearman's coefficient of two columns over networks, and its 95% interval over resampled networks.
+
+    chosen  rows of each resample; None: 1,000 resamples, the same for every pair of columns of this length
+    """
     x, y = (np.asarray(column, float) for column in (x, y))
-    chosen = np.random.default_rng(0).integers(len(x), size=(1_000, len(x)))
+    if chosen is None:
+        chosen = np.random.default_rng(0).integers(len(x), size=(1_000, len(x)))
     low, high = interval(x[chosen], y[chosen])
     return {"spearman": agreement(x, y), "low": low, "high": high}
 

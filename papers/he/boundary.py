@@ -1,11 +1,10 @@
-"""Boundary distances of `he`, as numbers and figures: of one image, of all; purity; classifiers of them."""
+"""Boundary distances of `he`, as numbers and figures: of one image, of all; classifiers of them."""
 from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
-from torch import nn
 
 from papers.he import figures
 from papers.he.experiments import COLUMNS
@@ -34,12 +33,6 @@ def examples(runs, linf=False):
 def distances(one, linf=False):
     """The same of each direction from the one image that is drawn."""
     return np.minimum(one["linf" if linf else "distance"], 1)
-
-
-def purities(runs):
-    """`{(network, kind): mean purities of the top k}` of those that have any."""
-    rows = unnest(runs, "purity").groupby(["network", "kind"], sort=False)
-    return {key: values for key, of_kind in rows if (values := figures.mean_purity(of_kind))}
 
 
 def black_line(net, linf=False):
@@ -81,12 +74,6 @@ def all_data(runs, linf=False):
             for k in STATISTICS:
                 facts[f"{k}_threshold"] = dict(zip(("error", "images"), parted(of_kind[k], benign[k])))
     return facts_of
-
-
-def purity_data(runs):
-    """Mean purity of the top 1 of each network and kind."""
-    first = {key: values[0] for key, values in purities(runs).items()}
-    return {net: {kind: value for (other, kind), value in first.items() if other == net} for net, _ in first}
 
 
 # ---- figures ---------------------------------------------------------------------------------------------
@@ -182,27 +169,8 @@ def draw_all(runs, linf=False):
     return figure
 
 
-def draw_purity(runs):
-    """A panel a network: mean purity of the top k classes, a curve a kind; None where no image counts."""
-    curves = purities(runs)
-    if not curves:
-        return None
-    nets = in_order({net for net, _ in curves})
-    figure, axes = plt.subplots(1, len(nets), figsize=(10, 3.4), squeeze=False, sharey=True)
-    for net, ax in zip(nets, axes[0]):
-        for kind in figures.COLOURS:
-            values = curves.get((net, kind), [])
-            curve(ax, kind, range(1, len(values) + 1), values, ".")
-        ax.set(title=figures.NAMED[net], xlabel="k", xticks=range(1, 10, 2))
-    axes[0][0].set_ylabel("purity of the top k")
-    legend(figure, len(figures.COLOURS))
-    return figure
-
-
 # ---- classifiers -----------------------------------------------------------------------------------------
 ERRORS = {"flagged": "benign", "brittle": "brittle", "margin": "margin"}    # of Table 3, and on what
-HEADS = {"flagged": "false positives", "brittle": "false negatives, OptBrittle",
-         "margin": "false negatives, OptMargin"}
 FEATURES = {"least": "nearest boundary", "median": "median distance", "purity": "purity of the top 1"}
 
 
@@ -236,28 +204,6 @@ def in_row(run):
             **{name: value if value is None else round(value, 2) for name, value in percents.items()}}
 
 
-def draw_layers(net, distances):
-    """A `BoundaryNet` as a row of boxes, each with the size of its output."""
-    x, boxes = torch.zeros(1, 1, distances), [f"sorted\ndistances\n{distances:,}"]
-    for layer in net.convolutions:
-        x = layer(x)
-        if isinstance(layer, nn.Conv1d):
-            boxes.append(f"convolution\nwidth {layer.kernel_size[0]}\nstride {layer.stride[0]}\n"
-                         f"{x.shape[1]} × {x.shape[2]}")
-    boxes += [f"flattened,\nand three\npurities\n{x.numel() + classifier.PURITIES:,}", *(
-        f"linear\n{layer.out_features}" for layer in net.linears if isinstance(layer, nn.Linear))]
-    figure, ax = plt.subplots(figsize=(display.WIDEST, 1.6))
-    for n, words in enumerate(boxes):
-        ax.text(n, 0, words, ha="center", va="center",
-                bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": display.GUIDE})
-        if n:
-            ax.annotate("", (n - 0.38, 0), (n - 0.62, 0),
-                        arrowprops={"arrowstyle": "->", "color": display.GUIDE})
-    ax.set(xlim=(-0.6, len(boxes) - 0.4), ylim=(-1, 1))
-    ax.set_axis_off()
-    return figure
-
-
 # ---- thresholds ------------------------------------------------------------------------------------------
 def features(runs):
     """A row an image that counts, of blocks with all kinds of `ERRORS`: its features, its `place` among all.
@@ -265,16 +211,16 @@ def features(runs):
     A distance is 1, a purity 0, where no other class is found.
     """
     tables = [pd.DataFrame(columns=["network", "kind", "place", *FEATURES])]
-    for net, runs_of in runs[runs.kind.isin(ERRORS.values())].groupby("network", sort=False):
-        whole = runs_of[runs_of.groupby("block").kind.transform("count") == len(ERRORS)]
-        firsts = whole.images * (whole.block.rank(method="dense") - 1)
-        for first, run in zip(firsts, whole.itertuples()):
-            steps = np.asarray(run.steps, np.float32)      # in ascending order; 255 is never
-            distances = np.where(steps < 255, run.step * steps, 1)
-            tables.append(pd.DataFrame({
-                "network": net, "kind": run.kind, "place": first + np.flatnonzero(run.counts),
-                "least": distances[:, 0], "median": distances[:, (distances.shape[1] - 1) // 2],
-                "purity": np.asarray(run.purities)[:, 0]}))
+    rows = runs[runs.kind.isin(ERRORS.values())]
+    whole = rows[rows.groupby(["network", "block"]).kind.transform("count") == len(ERRORS)]
+    firsts = whole.images * (whole.groupby("network").block.rank(method="dense") - 1)
+    for first, run in zip(firsts, whole.itertuples()):
+        steps = np.asarray(run.steps, np.float32)      # in ascending order; 255 is never
+        distances = np.where(steps < 255, run.step * steps, 1)
+        tables.append(pd.DataFrame({
+            "network": run.network, "kind": run.kind, "place": first + np.flatnonzero(run.counts),
+            "least": distances[:, 0], "median": distances[:, (distances.shape[1] - 1) // 2],
+            "purity": np.asarray(run.purities)[:, 0]}))
     return pd.concat([rows for rows in tables if len(rows)] or tables)
 
 

@@ -4,13 +4,21 @@ from functools import partial
 import pandas as pd
 
 from papers.he import boundary, figures
+from report import prose
 from report.claims import Claims, over_cases
-from report.prose import short
 from shared.susceptibility import percentage
 
 claim = Claims()
 # Decorator of a claim that only runs on the paper's own networks decide.
 networks_claim = partial(claim, counts=lambda labels: labels.get("network") not in figures.PROXIES)
+
+
+def by_template(judge):
+    """`judge`, whose words are a template over the case's values; a kind without an example has no value."""
+    def judged(c):
+        holds, words = judge(c)
+        return holds, prose.fill(words, dict.fromkeys(figures.KINDS) | vars(c))
+    return judged
 
 
 def over_networks(judge, view=lambda data: data, *, names=figures.NAMED, **more):
@@ -20,8 +28,8 @@ def over_networks(judge, view=lambda data: data, *, names=figures.NAMED, **more)
     """
     proxies = [names[net] for net in figures.PROXIES if net in names]
     return lambda *results: over_cases(
-        {names[net]: {"network": net} | values for net, values in view(*results).items()}, judge,
-        what="networks", proxies=proxies, **more)
+        {names[net]: {"network": net} | values for net, values in view(*results).items()},
+        by_template(judge), what="networks", proxies=proxies, **more)
 
 
 def adversarial(cells):
@@ -33,9 +41,8 @@ def adversarial(cells):
 # ---- Section 3: OptMargin --------------------------------------------------------------------------------
 networks_claim("table-1", "in all four settings")(over_networks(lambda c: (
     round(c.margin.success_pct) == 100 and c.margin.rms > c.brittle.rms,
-    f"success {short(c.margin.success_pct)}% (n = {c.margin.correct}), mean distance "
-    f"{short(c.margin.rms)} (OptBrittle {short(c.brittle.rms)}, n = {c.brittle.successful}; OptStrong "
-    f"{short(getattr(c.strong, 'rms', 'no value'))}, n = {c.strong.successful})"),
+    "success {margin.success_pct:%} (n = {margin.correct}), mean distance {margin.rms} (OptBrittle "
+    "{brittle.rms}, n = {brittle.successful}; OptStrong {strong.rms}, n = {strong.successful})"),
     figures.by_network, of_all=True,
     leaves="“below OptStrong” depends on OptStrong's unpublished settings"))
 claim("table-1", "leaves the original class readable")(
@@ -46,7 +53,7 @@ def drops(kind):
     """Whether an attack succeeds less often on adversarially trained networks."""
     return over_networks(lambda c: (
         getattr(c, kind).success_pct < getattr(c.normal, kind).success_pct,
-        f"{short(getattr(c.normal, kind).success_pct)}% to {short(getattr(c, kind).success_pct)}%"),
+        f"{{normal.{kind}.success_pct:%}} to {{{kind}.success_pct:%}}"),
         lambda rows: adversarial(figures.by_network(rows)))
 
 
@@ -54,21 +61,21 @@ networks_claim("table-1", "OptStrong drops")(drops("strong"))
 networks_claim("table-1", "FGSM is weaker")(drops("fgsm"))
 networks_claim("table-2", "restores OptBrittle")(over_networks(lambda c: (
     c.brittle.region > 50 > c.margin.region,
-    f"OptBrittle {short(c.brittle.region)}% (n = {c.brittle.images}), OptMargin "
-    f"{short(c.margin.region)}% (n = {c.margin.images})"),
+    "OptBrittle {brittle.region:%} (n = {brittle.images}), OptMargin {margin.region:%} "
+    "(n = {margin.images})"),
     figures.by_network, of_all=True, reads="“restores” is read as more than half, “fails” as less"))
 networks_claim("table-2", "lowest accuracy of all attacks")(over_networks(lambda c: (
     c.margin.region <= min(c.brittle.region, c.fgsm.region),
-    f"OptMargin {short(c.margin.region)}% (n = {c.margin.images}), the lowest other "
-    f"{short(min(c.brittle.region, c.fgsm.region))}%"), figures.by_network, of_all=True))
+    "OptMargin {margin.region:%} (n = {margin.images}), the lowest other "
+    f"{prose.short(min(c.brittle.region, c.fgsm.region))}%"), figures.by_network, of_all=True))
 networks_claim("table-2", "0% on OptBrittle everywhere")(over_networks(lambda c: (
     # the claim itself names the exception
     round(c.brittle.point) == 0 and (round(c.margin.point) == 0 or c.network == "cifar10-adv"),
-    f"{short(c.brittle.point)}% (n = {c.brittle.images}) and {short(c.margin.point)}% "
-    f"(n = {c.margin.images})"), figures.by_network, of_all=True))
+    "{brittle.point:%} (n = {brittle.images}) and {margin.point:%} (n = {margin.images})"),
+    figures.by_network, of_all=True))
 networks_claim("table-2", "evades both")(over_networks(lambda c: (
     c.margin.region < 50 and c.margin.point < 50,
-    f"region {short(c.margin.region)}%, point {short(c.margin.point)}% (n = {c.margin.images})"),
+    "region {margin.region:%}, point {margin.point:%} (n = {margin.images})"),
     figures.by_network, reads="“evades” is read as less than half"))
 claim("figure-5", "visibly altered but readable")("“readable” is judged by eye: the images stand above")
 
@@ -110,55 +117,59 @@ def medians(data):
 
 networks_claim("figure-1", "very close to zero")(over_networks(lambda c: (
     c.brittle.median < c.brittle.line / 2 and c.brittle.home > 0.5,
-    f"median {c.brittle.median / c.brittle.line:.2g} of the black line, {c.brittle.home:.0%} of "
-    "directions lead to the true class"),
+    f"median {c.brittle.median / c.brittle.line:.2g} of the black line, {{brittle.home:.0%}} of directions "
+    "lead to the true class"),
     reads="“very close to zero” is read as less than half of the black line"))
 networks_claim("figure-1", "OptMargin curves lie higher")(over_networks(lambda c: (
     c.margin.median > c.brittle.median and (c.margin.home < c.brittle.home or c.margin.scale > 1),
-    f"median {c.brittle.words} for OptBrittle and {c.margin.words} for OptMargin; {c.brittle.home:.0%} "
-    f"and {c.margin.home:.0%} of directions lead to the true class"), medians))
+    "median {brittle.words} for OptBrittle and {margin.words} for OptMargin; {brittle.home:.0%} and "
+    "{margin.home:.0%} of directions lead to the true class"), medians))
 networks_claim("figure-1", "A small random step")(over_networks(
-    lambda c: (c.brittle.back > 0.9, f"{c.brittle.back:.0%} of directions"),
+    lambda c: (c.brittle.back > 0.9, "{brittle.back:.0%} of directions"),
     reads="“nearly every” is read as nine in ten, “small” as within the black line"))
+
+
+def beside_margin(c):
+    """Values of OptMargin, and of FGSM where it has an example."""
+    return [c.margin, c.fgsm] if hasattr(c, "fgsm") else [c.margin]
+
+
 networks_claim("figure-2", "more robust to random noise")(over_networks(lambda c: (
-    c.brittle.rank < c.margin.rank < c.benign.rank and (
-        not hasattr(c, "fgsm") or c.brittle.rank < c.fgsm.rank < c.benign.rank),
-    f"benign {c.benign.words}, OptBrittle {c.brittle.words}, OptMargin {c.margin.words}, FGSM "
-    f"{c.fgsm.words if hasattr(c, 'fgsm') else 'no value'}"),
+    all(c.brittle.rank < attack.rank < c.benign.rank for attack in beside_margin(c)),
+    "benign {benign.words}, OptBrittle {brittle.words}, OptMargin {margin.words}, FGSM {fgsm.words}"),
     medians, reads="medians beyond that: by the share of directions without a boundary"))
 networks_claim("figure-2", "black line lies below")(over_networks(
-    lambda c: (c.margin.above > 0.5, f"{c.margin.above * c.margin.images:.0f} of {c.margin.images} images"),
+    lambda c: (c.margin.above > 0.5, f"{c.margin.above * c.margin.images:.0f} of {{margin.images}} images"),
     reads="“below” is read as a median distance above the line for more than half of the images"))
-
-# The larger of the two errors of the paper's classifier that was trained on OptMargin (Table 3), in percent.
-ERRORS = {f"mnist-{'normal' if row['model_training'] == 'normal' else 'adv'}": max(
-    row["false_pos_benign_pct"], row["false_neg_optmargin_pct"]) for row in figures.PAPER["table-3"].rows
-    if row["dataset"] == "MNIST" and row["training_attack"] == "OptMargin"}
 
 
 def thresholds(data):
-    """On MNIST: the error of the best threshold on each statistic, its interval as if fixed in advance."""
-    def error(margin, statistic):
-        threshold = margin[f"{statistic}_threshold"]
-        share = percentage(round(threshold["error"] * threshold["images"]), threshold["images"])
-        return share | {"words": "{percent:.0f}% (95% interval {low:.0f} to {high:.0f}%)".format(**share)}
+    """On MNIST: the error of the best threshold on each statistic, its interval as if fixed in advance.
 
-    return {net: {"images": margin["images"], "paper": ERRORS[net]}
-            | {statistic: error(margin, statistic) for statistic in boundary.STATISTICS}
-            for net, kinds in data.items() if net in ERRORS
-            for margin in [kinds.get("margin", {})] if "median_threshold" in margin}
+    `paper` is the larger of the two errors of the paper's classifier that was trained on OptMargin (Table 3).
+    """
+    def error(best):
+        share = percentage(round(best["error"] * best["images"]), best["images"])
+        return share | {"words": prose.fill("{percent:.0f}% (95% interval {low:.0f} to {high:.0f}%)", share)}
+
+    printed = by_attack(pd.DataFrame(figures.PAPER["table-3"].rows))
+    margins = {net: kinds["margin"] for net, kinds in data.items()
+               if net.startswith("mnist") and "median_threshold" in kinds.get("margin", {})}
+    return {net: {statistic: error(margin[f"{statistic}_threshold"]) for statistic in boundary.STATISTICS} | {
+        "images": margin["images"], "paper": max(printed[net]["OptMargin"][name] for name in (
+            "false_pos_benign_pct", "false_neg_optmargin_pct"))} for net, margin in margins.items()}
 
 
 networks_claim("figure-2", "no single threshold")(over_networks(lambda c: (
     c.paper <= c.median.high and c.paper <= c.least.high,
-    f"the threshold best on these {c.images} images misclassifies {c.median.words} of benign or of "
-    f"OptMargin images by the median and {c.least.words} by the nearest distance; the paper's "
-    f"classifier {c.paper:.1f}%, on its network"), thresholds, of_all=True,
+    "the threshold best on these {images} images misclassifies {median.words} of benign or of OptMargin "
+    "images by the median and {least.words} by the nearest distance; the paper's classifier {paper:.1f}%, on "
+    "its network"), thresholds, of_all=True,
     reads="“separates” is read as an interval below the error of that classifier; Section 5 trains a "
           "classifier on the images of this page"))
 networks_claim("figure-2", "Adversarial training brings")(over_networks(lambda c: (
     c.benign.median < c.normal.benign.median if c.network == "mnist-adv" else
-    c.benign.median > c.normal.benign.median, f"{c.benign.words}, normal {c.normal.benign.words}"),
+    c.benign.median > c.normal.benign.median, "{benign.words}, normal {normal.benign.words}"),
     lambda data: adversarial(medians(data))))
 
 
@@ -170,12 +181,10 @@ def with_mnist(data):
 
 networks_claim("figure-3", "especially high purity")(over_networks(lambda c: (
     c.brittle == c.largest and c.mnist.brittle - c.mnist.benign >= c.brittle - c.benign,
-    f"OptBrittle {c.brittle:.2f}, benign {c.benign:.2f}"), with_mnist, of_all=True))
+    "OptBrittle {brittle:.2f}, benign {benign:.2f}"), with_mnist, of_all=True))
 networks_claim("figure-3", "much harder to tell")(over_networks(lambda c: (
-    all(abs(getattr(c, kind) - c.benign) < abs(c.brittle - c.benign) / 2 for kind in ("margin", "fgsm")
-        if kind == "margin" or hasattr(c, "fgsm")),
-    f"benign {c.benign:.2f}, OptBrittle {c.brittle:.2f}, OptMargin {c.margin:.2f}, FGSM "
-    + (f"{c.fgsm:.2f}" if hasattr(c, "fgsm") else "no value")),
+    all(abs(attack - c.benign) < abs(c.brittle - c.benign) / 2 for attack in beside_margin(c)),
+    "benign {benign:.2f}, OptBrittle {brittle:.2f}, OptMargin {margin:.2f}, FGSM {fgsm:.2f}"),
     reads="“much harder” is read as a difference to benign of less than half of OptBrittle's"))
 
 
@@ -191,9 +200,8 @@ def by_attack(rows):
 
 def best(rows):
     """`{network: {"best": its best worst-case accuracy}}`; NaN where none was measured."""
-    accuracies = {net: pd.Series([row.get("worst_case_pct") for row in attacks.values()], dtype=float)
-                  for net, attacks in by_attack(rows).items()}
-    return {net: {"best": values.max()} for net, values in accuracies.items()}
+    accuracy = rows.worst_case_pct.astype(float).groupby([rows.dataset, rows.model_training]).max()
+    return {net: {"best": accuracy[names]} for net, names in figures.NETWORKS.items()}
 
 
 def beside_the_vote(rows, table_2):
@@ -213,25 +221,24 @@ def on_fgsm(rows, table_3):
 
 networks_claim("table-3", "also recognises OptBrittle", cells=True)(over_networks(lambda c: (
     c.OptMargin.false_neg_optbrittle_pct.value < c.OptBrittle.false_neg_optmargin_pct.value,
-    f"false negatives of OptBrittle {short(c.OptMargin.false_neg_optbrittle_pct.value)}% when trained on "
-    f"OptMargin (n = {short(c.OptMargin.false_neg_optbrittle_pct.of)}), of OptMargin "
-    f"{short(c.OptBrittle.false_neg_optmargin_pct.value)}% when trained on OptBrittle "
-    f"(n = {short(c.OptBrittle.false_neg_optmargin_pct.of)})"), by_attack, of_all=True))
+    "false negatives of OptBrittle {OptMargin.false_neg_optbrittle_pct.value:%} when trained on OptMargin "
+    "(n = {OptMargin.false_neg_optbrittle_pct.of}), of OptMargin "
+    "{OptBrittle.false_neg_optmargin_pct.value:%} when trained on OptBrittle "
+    "(n = {OptBrittle.false_neg_optmargin_pct.of})"), by_attack, of_all=True))
 networks_claim("table-3", "Best worst-case accuracy", "table-2")(over_networks(lambda c: (
-    c.best > c.margin.region, f"best classifier {short(c.best)}%, region classification of OptMargin "
-    f"examples {short(c.margin.region)}%"), beside_the_vote, of_all=True))
+    c.best > c.margin.region, "best classifier {best:%}, region classification of OptMargin examples "
+    "{margin.region:%}"), beside_the_vote, of_all=True))
 networks_claim("table-3", "the normally trained model gives better")(over_networks(lambda c: (
     (c.normal.best > c.best) == (c.network == "mnist-adv"),
-    f"best worst-case accuracy {short(c.normal.best)}% on the normal, {short(c.best)}% on the "
-    "adversarially trained network"),
+    "best worst-case accuracy {normal.best:%} on the normal, {best:%} on the adversarially trained network"),
     lambda rows: adversarial(best(rows)), names={"mnist-adv": "MNIST", "cifar10-adv": "CIFAR-10"}))
 networks_claim("table-3", "does not mimic")(over_networks(lambda c: (
     c.OptMargin.worst_case_pct > 50,
-    f"worst-case accuracy {short(c.OptMargin.worst_case_pct)}% when trained on OptMargin"),
+    "worst-case accuracy {OptMargin.worst_case_pct:%} when trained on OptMargin"),
     by_attack, reads="“does not mimic” is read as better than chance"))
 networks_claim("table-4", "harder to recognise", "table-3")(over_networks(lambda c: (
     c.fgsm > c.margin and c.fgsm - c.margin >= c.mnist.fgsm - c.mnist.margin,
-    f"false negatives of FGSM {short(c.fgsm)}%, of OptMargin {short(c.margin)}%"), on_fgsm, of_all=True))
+    "false negatives of FGSM {fgsm:%}, of OptMargin {margin:%}"), on_fgsm, of_all=True))
 claim("table-4", "too few successful")(
     "no classifier is trained there, as in the paper; Table 1 has the success of FGSM")
 
@@ -259,30 +266,30 @@ def on_imagenet(judge, reads=""):
     def predicate(rows):
         kinds = {name: kind for kind, name in figures.KINDS.items()}
         return over_cases({"SqueezeNet 1.1": rows if isinstance(rows, dict) else {
-            kinds[row["attack"]]: row for row in rows.to_dict("records")}}, judge, reads=reads)
+            kinds[row["attack"]]: row for row in rows.to_dict("records")}}, by_template(judge), reads=reads)
     return predicate
 
 
 claim("table-5", "lowers region-classification accuracy most")(on_imagenet(lambda c: (
     c.margin.region_accuracy_pct < min(c.fgsm.region_accuracy_pct, c.brittle.region_accuracy_pct),
-    f"accuracy of the vote on benign images {short(c.benign.region_accuracy_pct)}%, OptBrittle "
-    f"{short(c.brittle.region_accuracy_pct)}%, OptMargin {short(c.margin.region_accuracy_pct)}%, FGSM "
-    f"{short(c.fgsm.region_accuracy_pct)}%")))
+    "accuracy of the vote on benign images {benign.region_accuracy_pct:%}, OptBrittle "
+    "{brittle.region_accuracy_pct:%}, OptMargin {margin.region_accuracy_pct:%}, FGSM "
+    "{fgsm.region_accuracy_pct:%}")))
 claim("table-5", "Boundary classification separates")(on_imagenet(lambda c: (
     max(c.brittle.false_neg_pct, c.margin.false_neg_pct) < c.fgsm.false_neg_pct,
-    f"false negatives of OptBrittle {short(c.brittle.false_neg_pct)}%, OptMargin "
-    f"{short(c.margin.false_neg_pct)}%, FGSM {short(c.fgsm.false_neg_pct)}%"),
+    "false negatives of OptBrittle {brittle.false_neg_pct:%}, OptMargin {margin.false_neg_pct:%}, FGSM "
+    "{fgsm.false_neg_pct:%}"),
     reads="“well” and “badly” are read as fewer and more false negatives"))
 claim("table-5", "far higher distortion")(on_imagenet(lambda c: (
     c.fgsm.distortion_rms > c.margin.distortion_rms and
     c.fgsm.point_accuracy_pct > c.margin.point_accuracy_pct,
-    f"distortion of FGSM {short(c.fgsm.distortion_rms)}, OptMargin {short(c.margin.distortion_rms)}; "
-    f"accuracy {short(c.fgsm.point_accuracy_pct)}% and {short(c.margin.point_accuracy_pct)}%"),
+    "distortion of FGSM {fgsm.distortion_rms}, OptMargin {margin.distortion_rms}; accuracy "
+    "{fgsm.point_accuracy_pct:%} and {margin.point_accuracy_pct:%}"),
     reads="“far” names no bound"))
 claim("figure-8", "withstand region-classification noise")(on_imagenet(lambda c: (
     c.brittle.restored > 50 > c.margin.restored,
-    f"the vote is correct on {short(c.brittle.restored)}% of the images after OptBrittle, "
-    f"{short(c.margin.restored)}% after OptMargin, {short(c.benign.restored)}% of benign ones"),
+    "the vote is correct on {brittle.restored:%} of the images after OptBrittle, {margin.restored:%} after "
+    "OptMargin, {benign.restored:%} of benign ones"),
     reads="“change class” is read as a correct vote on more than half, “withstand” as on less"))
 
 
@@ -294,6 +301,6 @@ def fgsm_is_robust(c):
 
     return (c.fgsm.median > max(c.brittle.median, c.margin.median) and
             gap(c.fgsm) < min(gap(c.brittle), gap(c.margin)),
-            "median boundary distance (RMS) and top-1 purity of benign images "
-            + ", ".join(f"{name}{short(kind.median)} and {short(kind.purity)}" for name, kind in (
-                ("", c.benign), ("OptBrittle ", c.brittle), ("OptMargin ", c.margin), ("FGSM ", c.fgsm))))
+            "median boundary distance (RMS) and top-1 purity of benign images {benign.median} and "
+            "{benign.purity}, OptBrittle {brittle.median} and {brittle.purity}, "
+            "OptMargin {margin.median} and {margin.purity}, FGSM {fgsm.median} and {fgsm.purity}")

@@ -11,6 +11,7 @@ import torch
 
 from papers.he import models
 from papers.he.models import Subject
+from papers.scales import PROFILES, scales
 from report.experiment import Experiment, results_of
 from shared import runtime
 from shared.attacks import directions, optimised
@@ -54,11 +55,8 @@ def subjects(profile):
                     "cifar10-adv": Subject("cifar10", "he-tiny", tiny, SMOKE_TRAINING)}
 
 
-def _scales(smoke, quick, paper, **fixed):
-    """The three scales of a page: the networks and the rate of a profile, its settings, and those of all."""
-    return {profile: dict(nets=subjects(profile), rate=rate, subject="all", seed=0) | fixed | settings
-            for profile, rate, settings in (("smoke", 0.4, smoke), ("quick", 0.1, quick),
-                                            ("paper", None, paper))}
+# What the scales of all pages have: the networks, and the rate of the attacks by optimisation.
+NETWORKS = dict(nets=[*map(subjects, PROFILES)], rate=[0.4, 0.1, None], subject="all", seed=0)
 
 
 def attacks_on(dataset, rate=None):
@@ -172,13 +170,11 @@ def blocks(scale, size):
 
 
 # ---- Section 3: OptMargin against region classification --------------------------------------------------
-ATTACK_SCALE = _scales(
-    dict(tested=5, sample=3, whole=3, margin=3, blocks=1, iterations=3, shown=2, tried=1,
-         trained=(models.SMOKE, models.SMOKE)),
-    dict(tested=40, sample=10, whole=10, margin=5, blocks=1, iterations=20, shown=4, tried=1,
-         trained=(models.SMOKE, models.QUICK)),
-    dict(tested=1000, sample=100, whole=100, margin=25, blocks=20, iterations=1000, shown=4, tried=25,
-         trained=(models.NATURAL_SHORT, models.NATURAL_FAST)))
+ATTACK_SCALE = scales(
+    **NETWORKS, tested=[5, 40, 1000], sample=[3, 10, 100], whole=[3, 10, 100], margin=[3, 5, 25],
+    blocks=[1, 1, 20], iterations=[3, 20, 1000], shown=[2, 4, 4], tried=[1, 1, 25],
+    trained=[(models.SMOKE, models.SMOKE), (models.SMOKE, models.QUICK),
+             (models.NATURAL_SHORT, models.NATURAL_FAST)])
 
 
 def plan_networks(scale):
@@ -260,13 +256,10 @@ settings = Experiment("he/settings", attack_under, plan_settings, sizes=("iterat
 
 
 # ---- Section 4: line searches along random directions ----------------------------------------------------
-DISTANCE_SCALE = _scales(
-    dict(sample=6, whole=6, size=6, blocks=1, iterations=3, directions=18, cifar_directions=18, coarser=3,
-         compared=2),
-    dict(sample=8, whole=8, size=8, blocks=1, iterations=20, directions=98, cifar_directions=100, coarser=1,
-         compared=3),
-    dict(sample=100, whole=100, size=25, blocks=20, iterations=1000, directions=784, cifar_directions=1000,
-         coarser=1, compared=10), mnist_step=0.02)
+DISTANCE_SCALE = scales(
+    **NETWORKS, sample=[6, 8, 100], whole=[6, 8, 100], size=[6, 8, 25], blocks=[1, 1, 20],
+    iterations=[3, 20, 1000], directions=[18, 48, 784], cifar_directions=[18, 50, 1000], coarser=[3, 1, 1],
+    compared=[2, 2, 10], mnist_step=0.02)
 
 
 def plan_distances(scale):
@@ -344,14 +337,14 @@ line_searches = Experiment("he/line-searches", search_by_steps, plan_line_search
 
 
 # ---- Section 5: classifiers of boundary distances --------------------------------------------------------
-CLASSIFIER_SCALE = _scales(
-    dict(blocks=1, iterations=3, coarser=3, mnist=dict(sample=6, size=6, directions=18, training=5),
-         cifar10=dict(sample=6, size=6, directions=36, training=5)),
-    dict(blocks=1, iterations=10, coarser=2, mnist=dict(sample=16, size=16, directions=49, training=200),
-         cifar10=dict(sample=16, size=16, directions=50, training=200)),
-    dict(blocks=100, iterations=1000, coarser=1,
-         mnist=dict(sample=10_000, size=100, directions=784, training=2000),
-         cifar10=dict(sample=450, size=10, directions=1000, training=4000)))
+CLASSIFIER_SCALE = scales(
+    **NETWORKS, blocks=[1, 1, 100], iterations=[3, 10, 1000], coarser=[3, 2, 1],
+    mnist=[dict(sample=6, size=6, directions=18, training=5),
+           dict(sample=16, size=16, directions=49, training=200),
+           dict(sample=10_000, size=100, directions=784, training=2000)],
+    cifar10=[dict(sample=6, size=6, directions=36, training=5),
+             dict(sample=16, size=16, directions=50, training=200),
+             dict(sample=450, size=10, directions=1000, training=4000)])
 # Of the data sets: first test image, line searches (RMS), and how classifiers are trained.
 FIRST_SURROUNDED = FIRST | {"mnist": 0}
 STEP, TOP = {"mnist": 0.02, "cifar10": 2 / 255}, {"mnist": 0.48, "cifar10": 126 / 255}
@@ -478,13 +471,11 @@ classifiers = Experiment("he/classifiers", learn_surroundings, plan_classifiers,
 
 # ---- Appendix D: images of ImageNet's size ---------------------------------------------------------------
 LEAST = 150     # images that a boundary classifier is trained and tested on
-IMAGENET_SCALE = _scales(
-    dict(rate=0.2, sample=4, size=4, blocks=1, iterations=3, directions=36, step=0.12, least=4, steps=5,
-         noises=5),
-    dict(rate=0.05, sample=2, size=2, blocks=1, iterations=2, directions=36, step=0.08, least=LEAST, steps=10,
-         noises=20),
-    dict(sample=450, size=5, blocks=90, iterations=1000, directions=1000, step=0.01, least=LEAST, steps=4000,
-         noises=100), nets={"imagenet": Subject("imagenet1000", "he-squeezenet", None)}, shown=1)
+IMAGENET_SCALE = scales(
+    nets={"imagenet": Subject("imagenet1000", "he-squeezenet", None)}, rate=[0.2, 0.05, None], subject="all",
+    seed=0, sample=[4, 2, 450], size=[4, 2, 5], blocks=[1, 1, 90], iterations=[3, 2, 1000],
+    directions=[36, 36, 1000], step=[0.12, 0.08, 0.01], least=[4, LEAST, LEAST], steps=[5, 10, 4000],
+    noises=[5, 20, 100], shown=1)
 
 
 def plan_imagenet_examples(scale):

@@ -2,6 +2,7 @@
 from itertools import product
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 
 from papers.he.experiments import ASKED, COLUMNS, SCRIPT, SETTINGS
@@ -203,12 +204,11 @@ def draw_accuracy(runs):
     cells, paper = by_network(values(pd.DataFrame(table_2(runs))))[net], published("table-2")[net]
     figure, ax = plt.subplots(figsize=(display.WIDEST, 2.8))
     for n, how in enumerate(("point", "region")):
-        places = [k + 0.4 * n - 0.2 for k in range(len(cells))]
+        places = np.arange(len(cells)) + 0.4 * n - 0.2
         ax.bar(places, [cells[kind][how] or 0 for kind in cells], 0.36, color=display.PALETTE[n],
                label=f"{how} classification")
-        for place, kind in zip(places, cells):
-            ax.plot([place - 0.18, place + 0.18], [paper[kind][how]] * 2, color=display.PRINTED, lw=2,
-                    label="published" if (n, kind) == (1, "benign") else None)
+        ax.hlines([paper[kind][how] for kind in cells], places - 0.18, places + 0.18, color=display.PRINTED,
+                  label="published" if n else None)
     ax.set_xticks(range(len(cells)), [KINDS[kind] for kind in cells])
     ax.set(ylabel="classified correctly, %", ylim=(0, 105), title=NAMED[net])
     figure.legend(loc="outside lower center", ncols=3)

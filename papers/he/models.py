@@ -23,7 +23,6 @@ from shared.training.recipe import Recipe
 # 24,900). An epoch has 1,200 steps.
 NATURAL = Recipe(epochs=21, batch=50, rate=1e-4, weight_decay=0.0, bf16=True, optimiser="adam",
                  schedule="constant", reduction="sum")
-ADVERSARIAL = dataclasses.replace(NATURAL, epochs=83)
 # Other trainings of the same network: fewer epochs; these in larger steps.
 NATURAL_SHORT = dataclasses.replace(NATURAL, epochs=2)
 NATURAL_FAST = dataclasses.replace(NATURAL_SHORT, rate=1e-3, schedule="one-cycle", reduction="mean")

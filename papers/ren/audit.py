@@ -1,5 +1,6 @@
 """Ren et al.: the printed numbers against each other."""
 import numpy as np
+import pandas as pd
 
 from papers.findings import Checks, rounds_to, stated
 
@@ -8,10 +9,8 @@ checks = Checks("ren")
 
 def ssim_by_pruning(p, column, background):
     """A column of Table III for architecture A, unpruned, followed by Table IV, pruned ever harder."""
-    unpruned = [r[column] for r in p.rows("table-3")
-                if (r["architecture"], r["background"]) == ("A", background)]
-    pruned = [r[column] for r in p.rows("table-4") if r["background"] == background]
-    return np.array(unpruned + pruned)
+    rows = pd.concat([p.frame("table-3").query("architecture == 'A'"), p.frame("table-4")])
+    return rows[column][rows.background == background].to_numpy()
 
 
 @checks

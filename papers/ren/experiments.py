@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from papers.ren import models
+from papers.scales import scales
 from report import zoo
 from report.experiment import Experiment
 from shared import borderline, inference, runtime, similarity
@@ -19,29 +20,20 @@ PLACES = "mixed", "input", "source"             # where pruning acts: see `borde
 
 
 # ---- scales ----------------------------------------------------------------------------------------------
-def _scales(smoke, quick, paper, **fixed):
-    """The three scales of a page, with the settings that all of them share."""
-    return {"smoke": fixed | smoke | {"recipe": models.SMOKE},
-            "quick": fixed | quick | {"recipe": models.QUICK},
-            "paper": fixed | paper | {"recipe": models.PAPER}}
-
-
-_SEARCH = dict(seed=0, dataset="mnist", threshold=0.99, iterations=9)
-NETWORKS = _scales(dict(nets=1), dict(nets=1), dict(nets=5), seed=0, dataset="mnist")
-BORDERLINE = _scales(dict(nets=1, images=100, compared=5), dict(nets=1, images=1_000, compared=20),
-                     dict(nets=5, images=10_000, compared=50), **_SEARCH, architecture="a", digit=0)
-SIMULATION = _scales(
-    dict(nets=1, images=100, trials=1, trial_images=40, shorter=dict(epochs=1, images=600)),
-    dict(nets=1, images=1_000, trials=1, trial_images=300, shorter=dict(epochs=1, images=6_000)),
-    dict(nets=5, images=10_000, trials=2, trial_images=2_000, shorter={}), **_SEARCH)
-PRUNING = _scales(dict(nets=1, images=100, step=64), dict(nets=1, images=1_000, step=32),
-                  dict(nets=5, images=10_000, step=16), **_SEARCH, architecture="a", place="mixed", digit=0)
+_NETS = dict(nets=[1, 1, 5], recipe=[models.SMOKE, models.QUICK, models.PAPER], seed=0, dataset="mnist")
+_SEARCH = _NETS | dict(images=[100, 1_000, 10_000], threshold=0.99, iterations=9)
+NETWORKS = scales(**_NETS)
+BORDERLINE = scales(**_SEARCH, compared=[5, 20, 50], architecture="a", digit=0)
+SIMULATION = scales(
+    **_SEARCH, trials=[1, 1, 2], trial_images=[40, 300, 2_000],
+    shorter=[dict(epochs=1, images=600), dict(epochs=1, images=6_000), {}])
+PRUNING = scales(**_SEARCH, step=[64, 32, 16], architecture="a", place="mixed", digit=0)
 
 
 def given(scale, **chosen):
-    """Arguments of a search by Algorithm 1: settings of a page, and what is `chosen` for its run."""
+    """Arguments of a run: those settings of its page that it may take, and what is `chosen` for the run."""
     names = "architecture", "recipe", "dataset", "threshold", "iterations"
-    return {name: getattr(scale, name) for name in names if name not in chosen} | chosen
+    return {name: getattr(scale, name) for name in names if hasattr(scale, name)} | chosen
 
 
 def trained(architecture, recipe, digits, net):
@@ -82,8 +74,7 @@ def train(architecture, net, *, recipe, dataset):
 
 
 def plan_networks(scale):
-    return {(a, scale.seed + n): dict(architecture=a, net=scale.seed + n, recipe=scale.recipe,
-                                      dataset=scale.dataset)
+    return {(a, scale.seed + n): given(scale, architecture=a, net=scale.seed + n)
             for a in ARCHITECTURES for n in range(scale.nets)}
 
 
@@ -267,9 +258,7 @@ def show_pairs(background, *, net, recipe, dataset, threshold, iterations, seed)
 
 
 def plan_pairs(scale):
-    return {b: dict(background=b, net=scale.seed, recipe=scale.recipe, dataset=scale.dataset,
-                    threshold=scale.threshold, iterations=scale.iterations, seed=scale.seed)
-            for b in BACKGROUNDS}
+    return {b: given(scale, background=b, net=scale.seed, seed=scale.seed) for b in BACKGROUNDS}
 
 
 # ---- Section V: pixel pruning ----------------------------------------------------------------------------

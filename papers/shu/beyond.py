@@ -1,4 +1,5 @@
 """What the pages on Shu et al. say beyond the printed rows: tables of our own, and facts in words."""
+import pandas as pd
 from scipy import stats
 
 from papers.shu.experiments import METHODS, PAPER, printed
@@ -9,19 +10,10 @@ from shared import regions as boxes
 from shared.susceptibility import percentage
 
 RULES = {"all": "all examples", "most": "90% of them", "any": "one at least"}
-BY_RULE = {"attack": "attack", "changed in": "kept if changed in", "kept": "kept", "b": "b",
-           "attacked": "$M_1$", "least": "least of the others", "most": "most of the others",
-           "squared": "mean squared L2 distance"}
 SUSPECTS = {"attack": "attack", "published": "published kind", "here": "kind here",
             "sizes": "published kind at b", "rules": "with pixels changed in", "classes": "for classes"}
 TRANSFERS = {"attack": "attack", "published": "published", "here": "our networks",
              "epochs": "3 to 12 epochs", "zero": "test image 1918", "one": "training image 39533"}
-BALLS = {"of": "class and size of the balls", "examples": "examples", "squared": "mean squared L2 distance",
-         "own": "on them, least of the others", "own_most": "most", "b": "b",
-         "sampled": "samples' mean squared L2 distance", "attacked": "$M_1$",
-         "least": "least of the others", "most": "most of the others"}
-OVER_IMAGES = {"attack": "attack", "images": "digits", "boxes": "digits with a box",
-               **{name: name for kind, name in KINDS.items() if kind}}
 
 
 # ---- tables of our own ------------------------------------------------------------------------------------
@@ -155,16 +147,13 @@ OVER_DIGITS = ("Over {digits} digits of all classes, with one wrong class each, 
 
 def over_digits(runs):
     """Facts: mean rate of the networks not attacked over digits and attacks, and its 95% interval."""
-    rates = {}
-    for row in (row for rows in runs.rows for row in rows) if len(runs) else ():
-        if "attack" in row:
-            rates.setdefault(row["number"], []).append(100 * mean(row["attack"]["rates"][1:]))
-    means = [mean(of_digit) for of_digit in rates.values()]
+    rows = [row for rows in runs.rows for row in rows if "attack" in row] if len(runs) else []
+    rates = pd.Series([100 * mean(row["attack"]["rates"][1:]) for row in rows], dtype=float)
+    means = rates.groupby([row["number"] for row in rows]).mean()
     if len(means) < 2:
         return {}
-    half = stats.t.ppf(0.975, len(means) - 1) * stats.sem(means)
-    return {"digits": len(means), "percent": mean(means),
-            "low": max(mean(means) - half, 0), "high": min(mean(means) + half, 100)}
+    low, high = stats.t.interval(0.95, len(means) - 1, means.mean(), means.sem())
+    return {"digits": len(means), "percent": means.mean(), "low": max(low, 0), "high": min(high, 100)}
 
 
 def box(runs, item="table-2"):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch.fx.experimental.optimization import fuse
 
+from papers.scales import scales
 from papers.shu import models as recipes
 from report import reference, zoo
 from report.experiment import Experiment, results_of
@@ -305,60 +306,57 @@ def _plane(models, x, u, v, reach, size):
 
 
 # ---- scales ----------------------------------------------------------------------------------------------
-_SMOKE = dict(aims=1, images=1, count=6, least=2, sizes=3, samples=10, seed=0)
-_QUICK = dict(aims=2, images=1, count=10, least=4, sizes=5, samples=50, seed=0)
-_WHOLE = dict(aims=9, images=5, count=100, least=80, sizes=40, samples=1000, seed=0)
+_IMAGE = dict(aims=[1, 2, 9], images=[1, 1, 5], count=[6, 10, 100], least=[2, 4, 80], sizes=[3, 5, 40],
+              samples=[10, 50, 1000], seed=0)
 # Of Section 2.1; `lengths` are networks of 3 to 12 epochs, which the attacks `again` attack, too.
-LENET = {
-    "smoke": _SMOKE | dict(family=Family("mnist", "shu-lenet", (recipes.LENET,), 3),
-                           lengths=Family("mnist", "shu-lenet", (recipes.LENET,), 2), attacks=SHORT,
-                           script=SHORT["bim-l1"], again=("nf",), digits=1, tested=100, projected=100,
-                           starts=3, size=5),
-    "quick": _QUICK | dict(family=Family("mnist", "shu-lenet", (recipes.QUICK,), 3),
-                           lengths=Family("mnist", "shu-lenet", (recipes.QUICK,), 2), attacks=SHORT,
-                           script=SHORT["bim-l1"], again=("nf",), digits=1, tested=1000, projected=300,
-                           starts=10, size=9),
-    "paper": _WHOLE | dict(family=Family("mnist", "shu-lenet", (recipes.LENET,), 10),
-                           lengths=Family("mnist", "shu-lenet", recipes.LENGTHS, 10), attacks=SWEEPS,
-                           script=SCRIPT, again=tuple(SWEEPS), digits=10, tested=10_000, projected=2000,
-                           starts=200, size=121)}
+_LENET = _IMAGE | dict(
+    family=[Family("mnist", "shu-lenet", (recipes.LENET,), 3),
+            Family("mnist", "shu-lenet", (recipes.QUICK,), 3),
+            Family("mnist", "shu-lenet", (recipes.LENET,), 10)],
+    lengths=[Family("mnist", "shu-lenet", (recipes.LENET,), 2),
+             Family("mnist", "shu-lenet", (recipes.QUICK,), 2),
+             Family("mnist", "shu-lenet", recipes.LENGTHS, 10)],
+    attacks=[SHORT, SHORT, SWEEPS], script=[SHORT["bim-l1"], SHORT["bim-l1"], SCRIPT],
+    again=[("nf",), ("nf",), tuple(SWEEPS)], digits=[1, 1, 10], tested=[100, 1000, 10_000],
+    projected=[100, 300, 2000], starts=[3, 10, 200], size=[5, 9, 121])
+LENET = scales(**_LENET)
 # Of the pages that show planes and boxes around the digit of Section 2.1: in small runs three attacks alone.
-_THREE = dict(attacks={name: SHORT[name] for name in ("nf", "cw2", "fgsm")}, aims=0, least=2, sizes=3)
-ONE_DIGIT = {"smoke": LENET["smoke"] | _THREE | dict(size=9),
-             "quick": LENET["quick"] | _THREE | dict(size=41),
-             "paper": LENET["paper"] | dict(attacks={})}
+_THREE = {name: SHORT[name] for name in ("nf", "cw2", "fgsm")}
+ONE_DIGIT = scales(**_LENET | dict(attacks=[_THREE, _THREE, {}], aims=[0, 0, 9], least=[2, 2, 80],
+                                   sizes=[3, 3, 40], size=[9, 41, 121]))
 # Of Section 2.2.
-MLP = {"smoke": _SMOKE | dict(family=Family("mnist", "shu-mlp", (recipes.MLP,), 3), attack=SHORT["cw2"],
-                              digits=1),
-       "quick": _QUICK | dict(family=Family("mnist", "shu-mlp", (recipes.QUICK,), 3), attack=SHORT["cw2"],
-                              digits=1),
-       "paper": _WHOLE | dict(family=Family("mnist", "shu-mlp", (recipes.MLP,), 5), attack=SWEEPS["cw2"],
-                              digits=10)}
+MLP = scales(
+    **_IMAGE, attack=[SHORT["cw2"], SHORT["cw2"], SWEEPS["cw2"]], digits=[1, 1, 10],
+    family=[Family("mnist", "shu-mlp", (recipes.MLP,), 3), Family("mnist", "shu-mlp", (recipes.QUICK,), 3),
+            Family("mnist", "shu-mlp", (recipes.MLP,), 5)])
 # Of Section 2.3, whose small runs have `perceptrons` in the place of Section 2.2's. A MobileNet takes two
 # hours on one core; a training that is stopped goes on from its last epoch.
-MOBILENET = {
-    "smoke": _SMOKE | dict(family=Family("cifar10", "shu-mobilenet-tiny", (recipes.MOBILENET,), 2),
-                           attack=SHORT["bim-l2"], classes=1, count=4, perceptrons=MLP["smoke"]["family"]),
-    "quick": _QUICK | dict(family=Family("cifar10", "shu-mobilenet-tiny", (recipes.QUICK_MOBILENET,), 3),
-                           attack=SHORT["bim-l2"], classes=1, aims=1, perceptrons=MLP["quick"]["family"]),
-    "paper": _WHOLE | dict(family=Family("cifar10", "shu-mobilenet", (recipes.MOBILENET,), 5),
-                           attack=SWEEPS["bim-l2"], classes=10, sizes=30, perceptrons=None)}
+MOBILENET = scales(
+    **_IMAGE | dict(aims=[1, 1, 9], count=[4, 10, 100], sizes=[3, 5, 30]),
+    family=[Family("cifar10", "shu-mobilenet-tiny", (recipes.MOBILENET,), 2),
+            Family("cifar10", "shu-mobilenet-tiny", (recipes.QUICK_MOBILENET,), 3),
+            Family("cifar10", "shu-mobilenet", (recipes.MOBILENET,), 5)],
+    attack=[SHORT["bim-l2"], SHORT["bim-l2"], SWEEPS["bim-l2"]], classes=[1, 1, 10],
+    perceptrons=[MLP["smoke"]["family"], MLP["quick"]["family"], None])
 
 
 # ---- plans -----------------------------------------------------------------------------------------------
-def _of_one(scale, attack, label, *, family=None, split="test", number=None, aims=None, count=None, also=(),
-            whole=False):
-    """Arguments of `measure_image`; None takes what the scale has."""
-    return dict(family=family or scale.family, attack=attack, label=label, split=split, number=number,
-                aims=scale.aims if aims is None else aims, count=count or scale.count, least=scale.least,
-                sizes=scale.sizes, also=list(also), whole=whole, samples=scale.samples, seed=scale.seed)
+def _given(scale, attack, label, **chosen):
+    """Arguments of an attack's run: settings of a page, and what is `chosen` for the run."""
+    return dict(family=scale.family, attack=attack, label=label, count=scale.count, least=scale.least,
+                samples=scale.samples, seed=scale.seed) | chosen
 
 
-def _of_several(scale, attack, label, *, part=4, aims=1, count=None, whole=False):
+def _of_one(scale, attack, label, **chosen):
+    """Arguments of `measure_image`."""
+    return _given(scale, attack, label, split="test", number=None, aims=scale.aims, sizes=scale.sizes,
+                  also=[], whole=False) | chosen
+
+
+def _of_several(scale, attack, label, *, part=4, **chosen):
     """Arguments of `measure_images`; boxes have so small a `part` of the scale's number of sizes."""
-    return dict(family=scale.family, attack=attack, label=label, images=scale.images, aims=aims,
-                count=count or scale.count, least=scale.least, sizes=-(-scale.sizes // part), whole=whole,
-                samples=scale.samples, seed=scale.seed)
+    return _given(scale, attack, label, images=scale.images, aims=1, sizes=-(-scale.sizes // part),
+                  whole=False) | chosen
 
 
 def _quarter(attack):
@@ -381,12 +379,17 @@ def plan_projection(scale):
     return {"tsne": dict(images=scale.projected, perplexity=30.0, seed=scale.seed)}
 
 
-def _of_digit(scale, name, attack=None, **image):
+def _own(scale, name):
+    """What only some attacks of Section 2.1 have: no target; starts, and boxes of [0, 1]."""
+    return ({"aims": 0} if name in AIMLESS else {}) | (
+        {"whole": True, "count": scale.starts} if name == "pw" else {})
+
+
+def _of_digit(scale, name, attack=None, label=1, **image):
     """Arguments of `measure_image` for an attack of Section 2.1, with every target that it can have."""
     row = printed("table-2", attack=METHODS[name])
-    return _of_one(scale, attack or scale.attacks[name], **{"label": 1} | image, whole=name == "pw",
-                   aims=0 if name in AIMLESS else None, count=scale.starts if name == "pw" else None,
-                   also=[row["n_intervals"]] if row else [])
+    return _of_one(scale, attack or scale.attacks[name], label, also=[row["n_intervals"]] if row else [],
+                   **image, **_own(scale, name))
 
 
 def plan_lenet_sweeps(scale):
@@ -411,8 +414,7 @@ def plan_other_lenets(scale):
 def plan_lenet_fifty(scale):
     """A run for each attack and digit: five images, one wrong class each."""
     return {(name, digit): _of_several(
-        scale, _quarter(attack) if name == "cw2" else attack, digit, whole=name == "pw",
-        aims=0 if name in AIMLESS else 1, count=scale.starts if name == "pw" else None)
+        scale, _quarter(attack) if name == "cw2" else attack, digit, **_own(scale, name))
         for name, attack in scale.attacks.items() for digit in range(scale.digits)}
 
 
@@ -451,9 +453,8 @@ def plan_mobilenet_sweeps(scale):
 
 def plan_perceptrons(scale):
     """The digits of Section 2.2 in the small runs of Section 2.3; none at full scale."""
-    return {row["source_class"]: _of_one(scale, SHORT["cw2"], row["source_class"], family=scale.perceptrons,
-                                         also=[row["n_intervals"]])
-            for row in PAPER["table-6"].rows if scale.perceptrons}
+    return {digit: given | {"family": scale.perceptrons, "attack": SHORT["cw2"]}
+            for digit, given in plan_mlp_sweeps(scale).items() if scale.perceptrons}
 
 
 def plan_mobilenet_fifty(scale):
@@ -464,11 +465,10 @@ def plan_mobilenet_fifty(scale):
 def plan_balls(scale):
     """Examples of the aeroplane in balls as large as the attack's published lengths, and in smaller ones."""
     least, most = ((AIMED_AT[f"attack_l2_{end}"] / VALUES) ** 0.5 for end in ("min", "max"))
-    return {name: dict(
-        family=scale.family, attack=in_one_ball(share * least, share * most, scale.count), label=AEROPLANE,
-        target=CIFAR10.index(AIMED_AT["target_class"]) if aimed else None, count=scale.count,
-        least=scale.least, sizes=-(-scale.sizes // 3), also=[FEW, INTERVALS], samples=scale.samples,
-        seed=scale.seed) for name, (share, aimed) in BALLS.items()}
+    return {name: _given(
+        scale, in_one_ball(share * least, share * most, scale.count), AEROPLANE,
+        target=CIFAR10.index(AIMED_AT["target_class"]) if aimed else None, sizes=-(-scale.sizes // 3),
+        also=[FEW, INTERVALS]) for name, (share, aimed) in BALLS.items()}
 
 
 # ---- the experiments -------------------------------------------------------------------------------------
