@@ -43,11 +43,12 @@ def subjects(profile):
                 "mnist-adv": Subject("mnist", "he-mnist", models.ADVERSARIAL_SHORT, MNIST_TRAINING_SHORT),
                 "cifar10-normal": Subject("cifar10", "he-resnet", small),
                 "cifar10-adv": Subject("cifar10", "he-resnet", large, CIFAR10_TRAINING_SHORT)}
-    mnist, harder, tiny = models.QUICK, models.QUICK_ADVERSARIAL, models.TINY
+    network, mnist, harder, tiny = "he-mnist", models.QUICK, models.QUICK_ADVERSARIAL, models.TINY
     if profile == "smoke":
+        network = "he-small"
         mnist = harder = tiny = models.SMOKE
-    return {"mnist-normal": Subject("mnist", "he-mnist", mnist),
-            "mnist-adv": Subject("mnist", "he-mnist", harder, SMOKE_TRAINING),
+    return {"mnist-normal": Subject("mnist", network, mnist),
+            "mnist-adv": Subject("mnist", network, harder, SMOKE_TRAINING),
             "cifar10-normal": Subject("cifar10", "he-tiny", tiny),
             "cifar10-adv": Subject("cifar10", "he-tiny", tiny, SMOKE_TRAINING)}
 
