@@ -8,7 +8,6 @@ import json
 import re
 import traceback
 import warnings
-from itertools import chain
 from pathlib import Path
 from unittest import mock
 
@@ -47,6 +46,11 @@ def nested(value, change):
                 yield {**value, key: part}
 
 
+def numbers(column):
+    """The numbers of a column, also those of its `Cell`s."""
+    return pd.to_numeric(column.map(lambda v: v.value if isinstance(v, Cell) else v), errors="coerce")
+
+
 def mutations(looked, keys):
     """Changed copies of a result: every number at once, and one column or key at a time."""
     if not isinstance(looked, pd.DataFrame):
@@ -57,9 +61,10 @@ def mutations(looked, keys):
         for change in CHANGES:
             yield looked.assign(**{column: [changed(v, change) for v in looked[column]]})
         yield looked.assign(**{column: looked[column].to_numpy()[::-1]})
-    measured = [c for c in looked.select_dtypes("number") if c not in keys]
+    measured = [c for c in looked if c not in keys and numbers(looked[c]).notna().any()]
     for ascending in (True, False):  # what rises or falls from row to row, does so everywhere
-        yield looked.assign(**{c: np.sort(looked[c])[::1 if ascending else -1] for c in measured})
+        yield looked.assign(**{c: looked[c].sort_values(key=numbers, ascending=ascending).to_numpy()
+                               for c in measured})
 
 
 def drawn(value, generator, keys=()):
@@ -81,11 +86,16 @@ def drawn(value, generator, keys=()):
     return value
 
 
-def flips(predicate, given, holds, keys):
-    """Whether some changed result gets the other judgement: one change at a time, else many at once."""
+def draws(looked, keys):
+    """Copies of a result with many numbers drawn anew at once."""
     generator = np.random.default_rng(0)
+    return (drawn(looked, generator, keys) for _ in range(400))
+
+
+def flips(predicate, given, holds, keys, changes):
+    """Whether one of the `changes` of some result gets the other judgement."""
     for n, looked in enumerate(given):
-        for other in chain(mutations(looked, keys), (drawn(looked, generator, keys) for _ in range(400))):
+        for other in changes(looked, keys):
             try:
                 now, told = claims.outcome(predicate, [*given[:n], other, *given[n + 1:]])
                 # Where other networks are stand-ins, a claim on all may fail, not hold: its words say so.
@@ -102,11 +112,12 @@ def of_values(judged, *_, **more):
     return all(values) if values else None, ""
 
 
-def unflippable(predicate, given, printed, keys):
-    """Whether no changed result judges a claim otherwise."""
+def unflippable(predicate, given, keys, *printed):
+    """Whether no changed result judges a claim otherwise: one change at a time, else many at once."""
     with mock.patch.object(claims, "conclude", of_values):
         holds, _ = claims.outcome(predicate, given)
-        return holds is not None and not any(flips(predicate, g, holds, keys) for g in (given, printed))
+        return holds is not None and not any(flips(predicate, g, holds, keys, changes)
+                                             for changes in (mutations, draws) for g in (given, *printed))
 
 
 # ---- in the process that runs a notebook -----------------------------------------------------------------
@@ -158,9 +169,9 @@ def stuck(item, rows, predicates, others, judged):
         if isinstance(predicate, str) or any(other is None for other in given[1:]):
             continue    # it cannot be judged, or waits for the record of another item
         given = claims.seen_by(predicate, given)
-        printed = [pd.DataFrame(item.rows)] if item.rows and not names else given
+        printed = [[pd.DataFrame(item.rows)]] if item.rows and not names else []
         try:
-            if unflippable(predicate, given, printed, item.keys):
+            if unflippable(predicate, given, item.keys, *printed):
                 lines.append(f"{item.title}: {found['claim']}")
         except Exception:
             if not claims.waits(found):     # on a part of the rows anything may be missing

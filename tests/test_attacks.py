@@ -27,7 +27,7 @@ with warnings.catch_warnings():      # Foolbox takes a filter from where SciPy n
     import foolbox
 
 SIDE = 6          # images of 6 x 6 pixels for models solved by hand
-PATIENT = CarliniWagner(rate=0.01, c=0.1, searches=10, iterations=300, stop="never")
+PATIENT = CarliniWagner(rate=0.01, c=0.1, searches=7, iterations=200, stop="never")
 
 
 class Linear(nn.Module):

@@ -192,7 +192,7 @@ def test_a_claim_that_cannot_come_out_otherwise_is_found(holds, stuck):
         cases = {row["name"]: row for row in rows.to_dict("records")}
         return claims.over_cases(cases, lambda c: (holds(c), "seen"), proxies=("a",))
 
-    assert flips.unflippable(claim, [rows], [rows], ["name"]) is stuck
+    assert flips.unflippable(claim, [rows], ["name"]) is stuck
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
