@@ -61,10 +61,11 @@ def mutations(looked, keys):
         for change in CHANGES:
             yield looked.assign(**{column: [changed(v, change) for v in looked[column]]})
         yield looked.assign(**{column: looked[column].to_numpy()[::-1]})
-    measured = [c for c in looked if c not in keys and numbers(looked[c]).notna().any()]
-    for ascending in (True, False):  # what rises or falls from row to row, does so everywhere
-        yield looked.assign(**{c: looked[c].sort_values(key=numbers, ascending=ascending).to_numpy()
-                               for c in measured})
+    plain, measured = looked.select_dtypes("number"), [c for c in looked if numbers(looked[c]).notna().any()]
+    for columns in (plain, measured):
+        for ascending in (True, False):     # what rises or falls from row to row, does so everywhere
+            yield looked.assign(**{c: looked[c].sort_values(key=numbers, ascending=ascending).to_numpy()
+                                   for c in columns if c not in keys})
 
 
 def drawn(value, generator, keys=()):
@@ -86,23 +87,33 @@ def drawn(value, generator, keys=()):
     return value
 
 
-def draws(looked, keys):
-    """Copies of a result with many numbers drawn anew at once."""
-    generator = np.random.default_rng(0)
-    return (drawn(looked, generator, keys) for _ in range(400))
-
-
-def flips(predicate, given, holds, keys, changes):
-    """Whether one of the `changes` of some result gets the other judgement."""
+def single(given, keys):
+    """The results with one of them changed by a rule."""
     for n, looked in enumerate(given):
-        for other in changes(looked, keys):
-            try:
-                now, told = claims.outcome(predicate, [*given[:n], other, *given[n + 1:]])
-                # Where other networks are stand-ins, a claim on all may fail, not hold: its words say so.
-                if bool(now or re.search(r"\(nothing on |\(it holds for ", told)) != holds:
-                    return True
-            except Exception:  # a mutation may make no sense; it then proves nothing
-                continue
+        for other in mutations(looked, keys):
+            yield [*given[:n], other, *given[n + 1:]]
+
+
+def draws(given, keys):
+    """The results with many numbers drawn anew at once, in one of them and in all."""
+    places = [*range(len(given))]
+    for chosen in [*([n] for n in places), places]:
+        generator = np.random.default_rng(0)
+        for _ in range(400):
+            yield [drawn(looked, generator, keys) if n in chosen else looked
+                   for n, looked in enumerate(given)]
+
+
+def flips(predicate, changed_results, holds):
+    """Whether some changed results get the other judgement."""
+    for given in changed_results:
+        try:
+            now, told = claims.outcome(predicate, given)
+            # Where other networks are stand-ins, a claim on all may fail, not hold: its words say so.
+            if bool(now or re.search(r"\(nothing on |\(it holds for ", told)) != holds:
+                return True
+        except Exception:  # a mutation may make no sense; it then proves nothing
+            continue
     return False
 
 
@@ -116,8 +127,8 @@ def unflippable(predicate, given, keys, *printed):
     """Whether no changed result judges a claim otherwise: one change at a time, else many at once."""
     with mock.patch.object(claims, "conclude", of_values):
         holds, _ = claims.outcome(predicate, given)
-        return holds is not None and not any(flips(predicate, g, holds, keys, changes)
-                                             for changes in (mutations, draws) for g in (given, *printed))
+        return holds is not None and not any(flips(predicate, changes(g, keys), holds)
+                                             for changes in (single, draws) for g in (given, *printed))
 
 
 # ---- in the process that runs a notebook -----------------------------------------------------------------
