@@ -15,16 +15,17 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-import seaborn as sns
 from matplotlib.text import Text
 
 from report.comparison import decimals
 from report.prose import number
+from report.tidy import MIME
 from report.verdict import NOT_MEASURED, VERDICTS
 
-MIME = "application/vnd.boundary-book+json"
 PICTURES = "BOUNDARY_PICTURES"               # names a folder for the figures of a text half
-PALETTE = sns.color_palette("colorblind")    # of measured values and classes, safe for colour-blind readers
+# Of measured values and classes, safe for colour-blind readers: seaborn's palette "colorblind".
+PALETTE = ("#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc", "#ca9161", "#fbafe4", "#949494", "#ece133",
+           "#56b4e9")
 PRINTED = "0.25"                             # published values
 GUIDE = "0.4"                                # limits, outlines, arrows
 PALE = "0.8"                                 # what lies behind the measured values
@@ -120,7 +121,10 @@ def picture(figure, caption, alt):
 # ---- pictures --------------------------------------------------------------------------------------------
 def style():
     """One look for all figures: opaque white (dark mode too), colour-blind-safe, as wide as the book."""
-    sns.set_theme(context="notebook", style="ticks", palette=PALETTE, rc={
+    plt.style.use("seaborn-v0_8-ticks")
+    plt.rcParams.update({
+        "axes.prop_cycle": plt.cycler(color=PALETTE), "font.sans-serif": ["Arial", "DejaVu Sans"],
+        "patch.edgecolor": "white", "patch.force_edgecolor": True,
         "figure.facecolor": "white", "savefig.facecolor": "white", "figure.dpi": 110, "savefig.dpi": 144,
         "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
         **dict.fromkeys(("font.size", "axes.titlesize", "axes.labelsize", "xtick.labelsize",

@@ -6,6 +6,7 @@ from report import comparison
 from report.cell import as_cell
 from shared.runtime import UserError
 
+MIME = "application/vnd.boundary-book+json"     # of the output of a cell that holds a result
 COLUMNS = ("item", "row", "column", "value", "n", "low", "high", "published")
 
 

@@ -8,7 +8,6 @@ import json
 import re
 import traceback
 import warnings
-from itertools import chain
 from pathlib import Path
 from unittest import mock
 
@@ -47,6 +46,11 @@ def nested(value, change):
                 yield {**value, key: part}
 
 
+def numbers(column):
+    """The numbers of a column, also those of its `Cell`s."""
+    return pd.to_numeric(column.map(lambda v: v.value if isinstance(v, Cell) else v), errors="coerce")
+
+
 def mutations(looked, keys):
     """Changed copies of a result: every number at once, and one column or key at a time."""
     if not isinstance(looked, pd.DataFrame):
@@ -57,9 +61,11 @@ def mutations(looked, keys):
         for change in CHANGES:
             yield looked.assign(**{column: [changed(v, change) for v in looked[column]]})
         yield looked.assign(**{column: looked[column].to_numpy()[::-1]})
-    measured = [c for c in looked.select_dtypes("number") if c not in keys]
-    for ascending in (True, False):  # what rises or falls from row to row, does so everywhere
-        yield looked.assign(**{c: np.sort(looked[c])[::1 if ascending else -1] for c in measured})
+    plain, measured = looked.select_dtypes("number"), [c for c in looked if numbers(looked[c]).notna().any()]
+    for columns in (plain, measured):
+        for ascending in (True, False):     # what rises or falls from row to row, does so everywhere
+            yield looked.assign(**{c: looked[c].sort_values(key=numbers, ascending=ascending).to_numpy()
+                                   for c in columns if c not in keys})
 
 
 def drawn(value, generator, keys=()):
@@ -81,18 +87,33 @@ def drawn(value, generator, keys=()):
     return value
 
 
-def flips(predicate, given, holds, keys):
-    """Whether some changed result gets the other judgement: one change at a time, else many at once."""
-    generator = np.random.default_rng(0)
+def single(given, keys):
+    """The results with one of them changed by a rule."""
     for n, looked in enumerate(given):
-        for other in chain(mutations(looked, keys), (drawn(looked, generator, keys) for _ in range(400))):
-            try:
-                now, told = claims.outcome(predicate, [*given[:n], other, *given[n + 1:]])
-                # Where other networks are stand-ins, a claim on all may fail, not hold: its words say so.
-                if bool(now or re.search(r"\(nothing on |\(it holds for ", told)) != holds:
-                    return True
-            except Exception:  # a mutation may make no sense; it then proves nothing
-                continue
+        for other in mutations(looked, keys):
+            yield [*given[:n], other, *given[n + 1:]]
+
+
+def draws(given, keys):
+    """The results with many numbers drawn anew at once, in one of them and in all."""
+    places = [*range(len(given))]
+    for chosen in [*([n] for n in places), places]:
+        generator = np.random.default_rng(0)
+        for _ in range(400):
+            yield [drawn(looked, generator, keys) if n in chosen else looked
+                   for n, looked in enumerate(given)]
+
+
+def flips(predicate, changed_results, holds):
+    """Whether some changed results get the other judgement."""
+    for given in changed_results:
+        try:
+            now, told = claims.outcome(predicate, given)
+            # Where other networks are stand-ins, a claim on all may fail, not hold: its words say so.
+            if bool(now or re.search(r"\(nothing on |\(it holds for ", told)) != holds:
+                return True
+        except Exception:  # a mutation may make no sense; it then proves nothing
+            continue
     return False
 
 
@@ -102,11 +123,12 @@ def of_values(judged, *_, **more):
     return all(values) if values else None, ""
 
 
-def unflippable(predicate, given, printed, keys):
-    """Whether no changed result judges a claim otherwise."""
+def unflippable(predicate, given, keys, *printed):
+    """Whether no changed result judges a claim otherwise: one change at a time, else many at once."""
     with mock.patch.object(claims, "conclude", of_values):
         holds, _ = claims.outcome(predicate, given)
-        return holds is not None and not any(flips(predicate, g, holds, keys) for g in (given, printed))
+        return holds is not None and not any(flips(predicate, changes(g, keys), holds)
+                                             for changes in (single, draws) for g in (given, *printed))
 
 
 # ---- in the process that runs a notebook -----------------------------------------------------------------
@@ -158,9 +180,9 @@ def stuck(item, rows, predicates, others, judged):
         if isinstance(predicate, str) or any(other is None for other in given[1:]):
             continue    # it cannot be judged, or waits for the record of another item
         given = claims.seen_by(predicate, given)
-        printed = [pd.DataFrame(item.rows)] if item.rows and not names else given
+        printed = [[pd.DataFrame(item.rows)]] if item.rows and not names else []
         try:
-            if unflippable(predicate, given, printed, item.keys):
+            if unflippable(predicate, given, item.keys, *printed):
                 lines.append(f"{item.title}: {found['claim']}")
         except Exception:
             if not claims.waits(found):     # on a part of the rows anything may be missing

@@ -27,7 +27,7 @@ with warnings.catch_warnings():      # Foolbox takes a filter from where SciPy n
     import foolbox
 
 SIDE = 6          # images of 6 x 6 pixels for models solved by hand
-PATIENT = CarliniWagner(rate=0.01, c=0.1, searches=10, iterations=300, stop="never")
+PATIENT = CarliniWagner(rate=0.01, c=0.1, searches=7, iterations=200, stop="never")
 
 
 class Linear(nn.Module):
@@ -458,7 +458,7 @@ def test_confidence_is_a_margin_between_the_logits(plane):
     torch.testing.assert_close(result.distance, (score + 0.5) / w.norm(), rtol=0.01, atol=0)
     assert (model(result.x_adv).diff(dim=1).abs() >= 0.5).all()
     # where no image has the margin nothing is returned, although the class was left on the way
-    assert not dataclasses.replace(PATIENT, confidence=1e4)(model, x, y).success.any()
+    assert not dataclasses.replace(PATIENT, confidence=1e4, searches=2)(model, x, y).success.any()
 
 
 def test_black_and_white_pixels_move():

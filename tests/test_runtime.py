@@ -82,8 +82,9 @@ def test_two_hundred_turns_at_a_lock_have_no_two_holders(tmp_path):
 
 
 def script(text, **environment):
+    computes = "torch" in text     # else it is not imported, which takes longest
     return subprocess.run(
-        [sys.executable, "-c", f"from shared import runtime\nruntime.prepare()\n{text}"],
+        [sys.executable, "-c", f"from shared import runtime\nruntime.prepare(computes={computes})\n{text}"],
         cwd=runtime.ROOT,
         text=True,
         capture_output=True,

@@ -37,8 +37,11 @@ def test_small_runs_of_other_pages_are_few():
 
 
 @pytest.fixture(scope="module")
-def family():
-    return Family("digits", "shu-lenet", (shu.SMOKE,), 3)
+def family(tmp_path_factory):
+    """Three networks that are trained once for all tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BOUNDARY_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield Family("digits", "shu-lenet", (shu.SMOKE,), 3)
 
 
 ATTACK = BasicIterative("Linf", epsilon=(0.05, 0.1, 0.2, 0.4), growths=8, halvings=4)
@@ -46,7 +49,7 @@ IMAGE = dict(label=1, split="test", number=None, aims=1, count=4, least=2, sizes
              whole=True, samples=20, seed=0)
 
 
-def test_a_run_on_an_image_tells_what_its_boxes_hold(family, home):
+def test_a_run_on_an_image_tells_what_its_boxes_hold(family):
     told = experiments.measure_image(family, ATTACK, **IMAGE)
     models = family.models(0)
     x, y = family.image("test", told["number"])
@@ -72,7 +75,7 @@ def test_a_run_on_an_image_tells_what_its_boxes_hold(family, home):
     assert few["classes"][second] == {"examples": there["examples"]}
 
 
-def test_a_run_on_several_images_tells_one_class_of_each(family, home):
+def test_a_run_on_several_images_tells_one_class_of_each(family):
     given = dict(label=1, images=2, count=4, least=2, sizes=3, whole=False, samples=20, seed=0)
     aimed = experiments.measure_images(family, ATTACK, aims=1, **given)
     numbers = family.chosen(family.models(0), 1, 2)
@@ -84,7 +87,7 @@ def test_a_run_on_several_images_tells_one_class_of_each(family, home):
     assert set(row["succeeded"]) == {"untargeted"} and (row["examples"] < 2 or set(row["whole"]) == {"any"})
 
 
-def test_planes_rest_on_the_boxes_of_the_sweeps(family, home, monkeypatch):
+def test_planes_rest_on_the_boxes_of_the_sweeps(family, monkeypatch):
     swept = {}
     for name, attack in (("bim", ATTACK), ("nf", NewtonFool((0.05, 0.1, 0.2), 40))):
         swept[name] = experiments.measure_image(family, attack, **IMAGE | {"aims": 0})
@@ -99,7 +102,7 @@ def test_planes_rest_on_the_boxes_of_the_sweeps(family, home, monkeypatch):
         assert plane["at"][0][1] == pytest.approx(0, abs=1e-5)
 
 
-def test_networks_of_a_family_differ_by_seed_and_are_measured(family, home):
+def test_networks_of_a_family_differ_by_seed_and_are_measured(family):
     one, two = (experiments.measure_network(family, number=k, seed=0) for k in (0, 1))
     assert one["parameters"] == 21_840 and one["epochs"] == shu.SMOKE.epochs and one["tested"] == 500
     assert one["test_error"] != two["test_error"] and one["test_error"] < 0.3
@@ -108,6 +111,6 @@ def test_networks_of_a_family_differ_by_seed_and_are_measured(family, home):
     assert family.trained(0, 1).name == Family("digits", "shu-lenet", (shu.SMOKE,), 2).trained(1, 1).name
 
 
-def test_too_few_images_that_all_classify_correctly_are_named(family, home):
+def test_too_few_images_that_all_classify_correctly_are_named(family):
     with pytest.raises(runtime.UserError, match="test images of class 1 are classified correctly by all 3"):
         family.chosen(family.models(0), 1, 400)

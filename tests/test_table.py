@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from report.display import MIME
+from report.tidy import MIME
 from shared import ROOT, runtime
 from workflow import table
 

@@ -53,7 +53,7 @@ from papers.sutton.theory.surfaces import flat, kappa, sine, wedge
 from shared.statistics import share_interval
 
 DIMENSIONS = np.array([1, 2, 3, 5, 10, 20, 50, 100, 300, 1000, 3072, 10_000, 50_000, 150_528, 200_000])
-quick = settings(max_examples=60, deadline=None, derandomize=True)
+quick = settings(max_examples=25, deadline=None, derandomize=True)
 
 
 def rng(seed=0):

@@ -208,7 +208,6 @@ def test_the_workflow_runs_what_a_change_reaches_and_nothing_else(tmp_path):
         ran.parent.mkdir(parents=True, exist_ok=True)
         ran.write_text("{}")
     jobs(tree, tmp_path, "--touch")
-    assert jobs(tree, tmp_path, "-n") == []
 
     def after_changing(file):
         path = tree / file

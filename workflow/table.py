@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from report import tidy
-from report.display import MIME
+from report.tidy import MIME
 from shared import runtime
 from workflow import catalogue
 

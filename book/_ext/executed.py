@@ -13,7 +13,7 @@ from places import label, placed, runs
 from sphinx.util import logging
 
 from report import display, parameters, reference
-from report.display import MIME
+from report.tidy import MIME
 from report.verdict import NOT_MEASURED, NOTHING
 from workflow import catalogue
 from workflow.table import specs

@@ -41,18 +41,19 @@ def subjects(profile):
 
     At `quick` those of MNIST are the kept ones of the `paper` profile: nothing is trained.
     """
-    smoke = profile == "smoke"
-    natural, hardened = (models.SMOKE,) * 2 if smoke else (models.NATURAL, models.ADVERSARIAL_SHORT)
-    mnist = {"mnist-normal": Subject("mnist", "he-mnist", natural),
-             "mnist-adv": Subject("mnist", "he-mnist", hardened,
-                                  SMOKE_TRAINING if smoke else MNIST_TRAINING_SHORT)}
+    if profile == "smoke":
+        mnist = (Subject("mnist", "he-small", models.SMOKE),
+                 Subject("mnist", "he-small", models.SMOKE, SMOKE_TRAINING))
+    else:
+        mnist = (Subject("mnist", "he-mnist", models.NATURAL),
+                 Subject("mnist", "he-mnist", models.ADVERSARIAL_SHORT, MNIST_TRAINING_SHORT))
     if profile == "paper":
-        return mnist | {
-            "cifar10-normal": Subject("cifar10", "he-resnet", models.RESNET),
-            "cifar10-adv": Subject("cifar10", "he-resnet", models.RESNET_ADVERSARIAL, CIFAR10_TRAINING_SHORT)}
-    tiny = models.SMOKE if smoke else models.TINY
-    return mnist | {"cifar10-normal": Subject("cifar10", "he-tiny", tiny),
-                    "cifar10-adv": Subject("cifar10", "he-tiny", tiny, SMOKE_TRAINING)}
+        cifar10 = (Subject("cifar10", "he-resnet", models.RESNET),
+                   Subject("cifar10", "he-resnet", models.RESNET_ADVERSARIAL, CIFAR10_TRAINING_SHORT))
+    else:
+        tiny = models.SMOKE if profile == "smoke" else models.TINY
+        cifar10 = Subject("cifar10", "he-tiny", tiny), Subject("cifar10", "he-tiny", tiny, SMOKE_TRAINING)
+    return dict(zip(COLUMNS, (*mnist, *cifar10)))
 
 
 # What the scales of all pages have: the networks, and the rate of the attacks by optimisation.

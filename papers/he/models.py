@@ -1,8 +1,8 @@
 """He et al. (`he`): the nets of MadryLab's MNIST and CIFAR-10 challenges, as TensorFlow computes them.
 
-`he-mnist`, `he-w32-10` (the wide ResNet of the paper), `he-resnet` (a small one of the same units, its
-substitute on a laptop; `he-tiny` a smaller one yet), `he-squeezenet` (SqueezeNet 1.1, the substitute for
-Appendix D's Inception-ResNet).
+`he-mnist` (`he-small` takes its place on embedded digits), `he-w32-10` (the wide ResNet of the paper),
+`he-resnet` (a small one of the same units, its substitute on a laptop; `he-tiny` a smaller one yet),
+`he-squeezenet` (SqueezeNet 1.1, the substitute for Appendix D's Inception-ResNet).
 """
 import dataclasses
 from dataclasses import dataclass
@@ -58,6 +58,13 @@ def mnist():
         else:
             nn.init.trunc_normal_(parameter, std=0.1, a=-0.2, b=0.2)
     return net
+
+
+@architecture("he-small")
+def small():
+    """For a quick trial on embedded digits: one convolution, pooled, and a layer of 10."""
+    return nn.Sequential(
+        nn.Conv2d(1, 32, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(6272, 10))
 
 
 # ---- CIFAR-10 --------------------------------------------------------------------------------------------
