@@ -6,6 +6,7 @@ with a row a run of `experiments.network_study`; `printed` and `spread` are thos
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import seaborn as sns
 
 from papers.sutton import figures
 from papers.sutton.experiments import NORMALISED, PAIRS, departures, screen, study_runs
@@ -126,17 +127,13 @@ def draw(runs, printed, spread):
     shown = [(u, columns) for u in in_order(runs) if (columns := measured(u, zero=False))]
     off = np.array([[(columns[c] - printed[PAIRS[u["pair"]]][c]) / spread[c] for c in COLUMNS]
                     for u, columns in shown])
-    figure, ax = plt.subplots(figsize=(7.5, 1.6 + 0.3 * len(shown)))
-    image = ax.imshow(off, cmap=display.DEVIATIONS, vmin=-3, vmax=3, aspect="auto")
-    for (y, x), value in np.ndenumerate(off):
-        ax.text(x, y, f"{value:+.1f}", ha="center", va="center", fontsize=8,
-                color="white" if abs(value) > 2 else "black")
-    ax.set_xticks(range(len(COLUMNS)), [f"{WHAT[w]}\n{figures.SETS[s]}" for s, w in COLUMNS],
-                  rotation=45, ha="right")
-    ax.set_yticks(range(len(shown)), [f"{u['pair']}: {in_words(u['network'])}, {u['length']} epochs"
-                                      for u, _ in shown])
-    ax.grid(False)
-    figure.colorbar(image, label="standard deviations")
+    figure, ax = plt.subplots(figsize=(7.2, 1.6 + 0.45 * len(shown)))
+    sns.heatmap(off, annot=True, fmt="+.1f", cmap=display.DEVIATIONS, vmin=-3, vmax=3, cbar=False, ax=ax,
+                xticklabels=[f"{WHAT[w]}\n{figures.SETS[s]}" for s, w in COLUMNS],
+                yticklabels=[f"{u['pair']}, {u['length']} epochs:\n{in_words(u['network'])}"
+                             for u, _ in shown])
+    ax.set(xlabel="deviation, in standard deviations")
+    plt.setp(ax.get_xticklabels(), rotation=45, ha="right")
     return figure
 
 
