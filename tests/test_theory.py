@@ -24,10 +24,10 @@ from papers.sutton.theory.examples import log_cone_flip
 from papers.sutton.theory.formulas import (
     Law,
     _either,
-    log_cap_bound,
     log_share,
     roof_law,
     splits_of_noise,
+    theorem_1,
     theorem_6,
     theorem_11,
     theorem_14,
@@ -132,7 +132,7 @@ def test_tail_is_a_decreasing_probability_with_the_right_symmetry(n, x, y):
     assert 0 <= tail(n, high) <= tail(n, low) <= 1
     assert tail(n, x) + tail(n, -x) == pytest.approx(1, abs=1e-15)
     if x >= 0:
-        assert log_tail(n, x) <= log_cap_bound(n, x) + 1e-9
+        assert log_tail(n, x) <= theorem_1(n, x, 1.0) + 1e-9
 
 
 @pytest.mark.parametrize("n", [1, 2, 30, 200_000])
@@ -605,7 +605,7 @@ def test_cap_of_theorem_14():
     lowest = up[up >= tau - slope * side].min()
     deep = sample_law(np.array([-2.0]), np.zeros(1))
     assert theorem_14(n, slope, 1.0, law=deep, tau=np.array([[tau]])) == pytest.approx(
-        log_cap_bound(n, lowest), abs=1e-4)
+        theorem_1(n, lowest, 1.0), abs=1e-4)
     assert theorem_14(n, slope, 1.0, law=deep, tau=np.array([[slope]])) == pytest.approx(np.log(0.5))
 
 

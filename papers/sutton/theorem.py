@@ -6,6 +6,7 @@ import numpy as np
 from papers.sutton.theory import statements as theory
 from papers.sutton.theory.statements import TOLERANCE
 from report import display
+from report.evidence import equality
 from report.page import numpy_generator
 
 RARE = "the probability that the event does not occur"   # where the theorem's own is near 1
@@ -183,8 +184,8 @@ def for_record(data):
 
 def sampled_bound(*, within_allowed, nearest):
     """The same for a bound tried at random points only; `nearest` is the largest truth / bound met there."""
-    return {"kind": "bound", "within_allowed": bool(within_allowed), "mutants_tried": 0, "mutants_caught": 0,
-            "violations": 0, "nearest_witness": f"{100 * nearest:.4g}% of the bound (a random point)"}
+    words = f"{100 * nearest:.4g}% of the bound (a random point)"
+    return equality(within_allowed) | {"kind": "bound", "nearest_witness": words}
 
 
 def check(page, item, *, draws=0, note=None, extra=None, again=None):
