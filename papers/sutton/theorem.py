@@ -20,14 +20,14 @@ AGAIN = {"n": (1, 10, 100_000), "epsilon": (0.01, 0.1), "delta": (0.1, 1.0, 5.0)
 SYMBOLS = {"epsilon": "ε", "delta": "δ", "eta": "η", "gamma": "γ", "lipschitz": "L"}
 
 
-def _nearest(statement, tried, bound):
+def _nearest(statement, tried, bounds):
     """For each example the cell whose known truth is nearest to a bound that says something, nearest first.
 
     Rows with witness, truth_over_bound, at (the parameters).
     """
-    rows = []
-    for case in tried:
-        known, bound, rest = case.log_low, bound[:len(case.log_low)], bound[len(case.log_low):]
+    rows, ends = [], np.cumsum([len(case.log_low) for case in tried])
+    for case, bound in zip(tried, np.split(bounds, ends[:-1])):
+        known = case.log_low
         says = (known == case.log_high) & np.isfinite(known) & np.isfinite(bound)
         says &= (bound < 0) | ("n" not in statement.grid)  # a distance, unlike a probability, may exceed 1
         gap = np.where(says, -statement.beyond(bound, known, known), np.inf)
@@ -36,7 +36,6 @@ def _nearest(statement, tried, bound):
             at = {name: float(values[i]) for name, values in case.at.items()}
             rows.append((gap[i], {"witness": case.name, "at": at,
                                   "truth_over_bound": math.exp(known[i] - bound[i])}))
-        bound = rest
     return [row for _, row in sorted(rows, key=lambda pair: pair[0])]
 
 
