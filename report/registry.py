@@ -4,6 +4,7 @@ A paper's architectures and recipes stand in `papers/<key>/models.py`, which is 
 when one of its names is asked for: adding a paper touches its own file and nothing else. Every model takes
 float32 images in [0, 1], NCHW, and returns logits.
 """
+import functools
 import importlib
 import importlib.util
 import pkgutil
@@ -16,11 +17,14 @@ from shared.training.recipe import Recipe
 _BUILDERS = {}
 
 
-def architecture(name):
-    """Register a builder `() -> nn.Module` under a name such as `ren-a`: the paper's key, its name there."""
+def architecture(name, **options):
+    """Register a builder `(**options) -> nn.Module` under a name such as `ren-a`: the paper's key, its name.
+
+    options  those of this architecture, where a builder has several
+    """
 
     def register(builder):
-        _BUILDERS[name] = builder
+        _BUILDERS[name] = functools.update_wrapper(functools.partial(builder, **options), builder)
         return builder
 
     return register

@@ -11,7 +11,7 @@ from papers import findings as audit
 from papers.chen.audit import sorted_uniform_correlations
 from papers.findings import Checks, Printed, attainable, chances, columns, findings_of, rounds_to, stated
 from papers.shu.audit import expected_range, middle_is_mean
-from papers.sutton.audit import smallest_total, whole_images
+from papers.sutton.audit import smallest_total
 from report import reference
 from shared import ROOT
 
@@ -338,10 +338,16 @@ def test_stated(words, numbers):
     assert stated(words) == numbers
 
 
+def whole(shares, total):
+    """Whether all shares are whole numbers of so many images in turn, by trying each number."""
+    return any(all(attainable(shares[d], susceptible) for d in (1, 2, 5, 10))
+               for correct in attainable(shares["accuracy"], total)
+               for susceptible in attainable(shares["adversarial_susceptibility"], correct))
+
+
 def test_smallest_total_agrees_with_trying_every_total():
-    column = {"accuracy": 98.32, "susceptibility": 77.53, 1: 0.0, 2: 0.36, 5: 5.76, 10: 39.26}
-    tried = (n for n in range(1, 2500) if whole_images(column, n))
-    assert smallest_total(column) == next(tried, None)
+    column = {"accuracy": 98.32, "adversarial_susceptibility": 77.53, 1: 0.0, 2: 0.36, 5: 5.76, 10: 39.26}
+    assert smallest_total(column) == next((n for n in range(1, 2500) if whole(column, n)), None)
     assert smallest_total({k: 50.0 for k in column}) == 8  # half are correct, half of those, half of those
     assert smallest_total({k: 33.33 for k in column}, limit=20) is None
 

@@ -5,14 +5,14 @@ import pandas as pd
 from papers.sutton import experiments, study
 from report import reference, store
 
-PRINTED, UNIT = study.published(reference.paper("sutton"))
+PRINTED = study.published(reference.paper("sutton"))
 PLAIN, OTHER = ("plain", 0.4, 0.0), ("bn", 0.2, 0.0)
 
 
 def as_published(pair, shift=0.0, saturated=0):
     """A made-up run with the published values of a pair; `shift` moves the mean norms."""
     def part(split):
-        value = {what: PRINTED[pair][split, what] for what in ("accuracy", "share", "mean", "std")}
+        value = PRINTED.loc[experiments.PAIRS[pair]][split]
         attack = {"susceptibility": {"hits": round(100 * value["share"]) - saturated, "of": 10_000},
                   "l2": {"mean": value["mean"] + shift, "std": value["std"]}}
         return {"accuracy": {"percent": value["accuracy"]}, "tried": 10_000, "saturated": saturated,
@@ -21,15 +21,15 @@ def as_published(pair, shift=0.0, saturated=0):
 
 
 def test_the_published_network_has_score_0_and_each_deviation_counts_in_units_of_its_column():
-    pair = experiments.PAIRS["deer-horse"]
-    assert study.score(study.measured(as_published(pair), zero=False), PRINTED[pair], UNIT) < 1e-9
-    moved = study.score(study.measured(as_published(pair, 0.3), zero=False), PRINTED[pair], UNIT)
-    assert abs(moved - sum((0.3 / UNIT[s, "mean"]) ** 2 for s in ("train", "test"))) < 1e-9
+    pair, unit = "deer-horse", PRINTED.std(ddof=0)
+    assert study.score(study.measured(as_published(pair), zero=False), pair, PRINTED) < 1e-9
+    moved = study.score(study.measured(as_published(pair, 0.3), zero=False), pair, PRINTED)
+    assert abs(moved - sum((0.3 / unit[s, "mean"]) ** 2 for s in ("train", "test"))) < 1e-9
     lost = as_published(pair, saturated=500)
-    assert study.score(study.measured(lost, zero=True), PRINTED[pair], UNIT) < 1e-9 \
-        < study.score(study.measured(lost, zero=False), PRINTED[pair], UNIT)
+    assert study.score(study.measured(lost, zero=True), pair, PRINTED) < 1e-9 \
+        < study.score(study.measured(lost, zero=False), pair, PRINTED)
     none = as_published(pair) | {"test": as_published(pair)["test"] | {"tried": 0}}
-    assert study.measured(none, zero=False) is None
+    assert study.measured(none, zero=False).isna().all()
 
 
 def best(scores, pairs, count):
@@ -66,7 +66,7 @@ def test_the_second_pair_and_the_longer_trainings_are_those_that_the_recorded_sc
                           for n in runs if recorded.path(n).exists()])
     screen = runs[(runs["pair"] == "deer-horse") & (runs["length"] == 50)]
     assert len(screen) == 12
-    told = study.scores(screen, PRINTED, UNIT)
+    told = study.scores(screen, PRINTED)
     assert set(best(told, ["deer-horse"], 4)) == set(experiments.SECOND)
-    told = study.scores(runs[runs["length"] == 50], PRINTED, UNIT)
+    told = study.scores(runs[runs["length"] == 50], PRINTED)
     assert set(best(told, list(experiments.PAIRS), 2)) == set(experiments.LONGER)

@@ -42,7 +42,6 @@ from papers.sutton import sketches
 from papers.sutton.theorem import PICTURE, TENTH, check, power
 from papers.sutton.theory import statements
 from papers.sutton.theory.ball import log_tail, sample_coordinates, tail
-from papers.sutton.theory.formulas import log_cap_bound
 from papers.sutton.theory.models import planar_flip_probability
 from papers.sutton.theory.quadrature import cap_share
 from report import display, reference
@@ -141,8 +140,9 @@ lemma_23 = check(page, "lemma-23", again=lambda n, r, h: cap_share(n, 1 - h / r)
 
 # %%
 NEEDED_AT = (10, 100, 1000, PICTURE, 10_000, 150_528)
-needed = {n: {"exact": float(-log_tail(n, TENTH) / np.log(10)),
-              "least": float(-log_cap_bound(n, TENTH) / np.log(10))} for n in NEEDED_AT}
+log_least = statements.STATEMENTS["theorem-1"].log_bound(n=np.array(NEEDED_AT), epsilon=TENTH, delta=1.0)
+needed = {n: {"exact": float(-log_tail(n, TENTH) / np.log(10)), "least": float(-least / np.log(10))}
+          for n, least in zip(NEEDED_AT, log_least)}
 theorem_1 = check(page, "theorem-1", again=lambda n, epsilon, delta: cap_share(n, epsilon / delta),
                   extra={"log10_draws_needed": {str(n): e["exact"] for n, e in needed.items()}})
 crossing = {f"δ = {1 / ratio:g} ε": sketches.curve(

@@ -39,7 +39,7 @@ from report import reference
 from report.page import start
 
 page = start("sutton/7_1_1_network", globals())
-PRINTED, UNIT = study.published(reference.paper("sutton"))
+PRINTED = study.published(reference.paper("sutton"))
 
 # %% [markdown]
 # ## What the paper says, and how it is tested
@@ -71,7 +71,7 @@ trained = page.results(experiments.network_study)
 # ## All networks beside the published values
 
 # %%
-page.extra("network-study", trained, lambda u: study.rows(u, PRINTED, UNIT),
+page.extra("network-study", trained, lambda u: study.rows(u, PRINTED),
           "Networks of the study and the published ones, training and test images. Norms are L2 norms "
           "of the attacks, with their standard deviation in brackets. Scores: the smaller, the nearer to the "
           "published columns.",
@@ -81,10 +81,10 @@ page.extra("network-study", trained, lambda u: study.rows(u, PRINTED, UNIT),
 # ## The choice
 
 # %%
-page.text(trained, lambda u: study.choice_in_words(u, PRINTED, UNIT))
+page.text(trained, lambda u: study.choice_in_words(u, PRINTED))
 
 # %%
-study.box(page, trained, PRINTED, UNIT)
+study.box(page, trained, PRINTED)
 
 # %%
 page.finish()

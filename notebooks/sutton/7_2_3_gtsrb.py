@@ -48,7 +48,7 @@ import numpy as np
 
 from papers.sutton import experiments, figures, readings, tables
 from papers.sutton.experiments import ATTACKED, DELTAS, READINGS, problems_of
-from papers.sutton.figures import LARGER_SIGN, counted
+from papers.sutton.figures import LARGER_SIGN
 from report import display, prose, reference
 from report.cell import Cell
 from report.page import start
@@ -188,11 +188,10 @@ def reading_rows(runs, others):
 
 
 def choice_in_words(runs, others):
-    """What the rule chooses, or how many networks it waits for."""
+    """What the rule chooses."""
     choice = readings.chosen(runs, others, SHARES)
-    if choice.missing:
-        return (f"No reading is chosen yet. The rule waits for {counted(len(choice.missing), 'network')}, "
-                "and for further ones if trainings fail.")
+    if choice.winner is None:
+        return "No reading is chosen: not all networks that the rule asks for are there."
     points = "; ".join(f"*{READINGS[r].name}* {display.number(choice.deviation[r], digits=3)}"
                        for r in sorted(choice.compared, key=choice.deviation.get))
     return (f"The rule chooses *{READINGS[choice.winner].name}*. Mean absolute deviations of the readings "

@@ -1,61 +1,55 @@
 """The printed numbers of Sutton et al. against each other: shares, numbers of images, norms."""
 import numpy as np
+import pandas as pd
 
-from papers.findings import Checks, attainable, rounds_to, stated
+from papers.findings import Checks, rounds_to, stated
 from papers.sutton.experiments import DIMENSION, SIGNS
+from papers.sutton.figures import DATASETS
 from papers.sutton.tables import SPLITS
 
 checks = Checks("sutton")
-RANDOM_TABLES = {1: "table-9", 2: "table-10", 5: "table-11", 10: "table-12"}  # CIFAR-10, by size of the draw
-PERCENTAGES = {"accuracy": "table-4", "susceptibility": "table-5", **RANDOM_TABLES}
-DATA_SETS = {"cifar10": "CIFAR-10", "fashion_mnist": "Fashion-MNIST", "gtsrb": "GTSRB"}
+RANDOM_TABLES = {1: "table-9", 2: "table-10", 5: "table-11", 10: "table-12"}  # by size of the draw
+NOISE = {"cube": ("table-13", "table-15", "table-17"), "ball": ("table-14", "table-16", "table-18")}
+NOISE_TABLES = ", ".join(sorted(NOISE["cube"] + NOISE["ball"]))
+PERCENTAGES = {"accuracy": "table-4", "adversarial_susceptibility": "table-5", **RANDOM_TABLES}
 
 
-def problems(p, data, split):
-    """Percentages of every problem as {(class_a, class_b): {quantity: percent}}; the quantities are accuracy,
-    susceptibility and the sizes of the random draw (1, 2, 5, 10)."""
-    percentages = {}
-    for name, cells in columns(p, data):
-        for c in cells:
-            percentages.setdefault((c["class_a"], c["class_b"]), {})[name] = c[split]
-    return percentages
+def percentages(p, data):
+    """Problems (class_a, class_b) of a data set, and {quantity: percentages [problems, sets]}.
 
-
-def columns(p, data):
-    """(quantity, its cells) of a data set, from one table each (CIFAR-10) or from the lines of one table."""
+    Quantities are named as in `PERCENTAGES`; each has one table (CIFAR-10) or one line of a table.
+    """
     if data == "cifar10":
-        return [(name, cells(p, item)) for name, item in PERCENTAGES.items()]
-    short = {"accuracy": "accuracy", "adversarial_susceptibility": "susceptibility"}
-    return [(short.get(r["quantity"], r["delta_inferred"]), r["cells"])
-            for r in p.rows({"fashion_mnist": "table-20", "gtsrb": "table-23"}[data])]
+        lines = {key: cells(p, item) for key, item in PERCENTAGES.items()}
+    else:
+        lines = {r["delta_inferred"] or r["quantity"]: r["cells"]
+                 for r in p.rows({"fashion_mnist": "table-20", "gtsrb": "table-23"}[data])}
+    return ([(c["class_a"], c["class_b"]) for c in lines["accuracy"]],
+            {key: np.array([[c[s] for s in SPLITS] for c in line]) for key, line in lines.items()})
 
 
 def cells(p, item):
-    """The cells of Tables 4 to 12, a dict for every pair of classes."""
+    """The cells of a table that prints several in a line, each with what its line says."""
     return [{**row, **cell} for row in p.rows(item) for cell in row["cells"]]
 
 
-def consecutive(table):
-    """The problems k-vs-(k+1) of a dict by (class_a, class_b)."""
-    return {(a, b): value for (a, b), value in table.items() if b == a + 1}
-
-
 def summary(p, data):
-    """Table 1's column of a data set as {(quantity, split): value} for the five percentages."""
-    names = ["accuracy", "susceptibility", 2, 5, 10]
-    return {(n, s): row[data][s] for n, row in zip(names, p.rows("table-1")) for s in SPLITS}
+    """Table 1's column of a data set: {quantity: percentages of both sets}."""
+    return {(row["delta_inferred"] or row["quantity"]): np.array([row[data][s] for s in SPLITS])
+            for row in p.rows("table-1")[:5]}
 
 
 @checks
 def summary_is_median(p):
     entries, off = 0, {}
-    for data in DATA_SETS:
-        near = {s: consecutive(problems(p, data, s)).values() for s in SPLITS}
-        for (name, s), value in summary(p, data).items():
-            ours = np.median([column[name] for column in near[s]])
-            entries += 1
-            if not rounds_to(ours, value, 2):
-                off[f"{DATA_SETS[data]}, {s}, {name}"] = (value, ours)
+    for data, label in DATASETS.items():
+        pairs, shares = percentages(p, data)
+        consecutive = [b == a + 1 for a, b in pairs]
+        for name, printed in summary(p, data).items():
+            for s, value, ours in zip(SPLITS, printed, np.median(shares[name][consecutive], axis=0)):
+                entries += 1
+                if not rounds_to(ours, value, 2):
+                    off[f"{label}, {s}, {name}"] = (value, ours)
     return p.finding("table-1, table-4, table-5, table-10, table-11, table-12, table-20, table-23",
                      "Table 1 prints medians over the problems k-vs-(k+1), row by row",
                      numbers=f"{entries} entries",
@@ -68,31 +62,29 @@ def summary_is_median(p):
 
 @checks
 def summary_is_no_problem(p):
-    printed, equal = summary(p, "cifar10"), {}
-    for s in SPLITS:
-        for problem, column in problems(p, "cifar10", s).items():
-            same = sum(column[name] == value for (name, split), value in printed.items() if split == s)
-            equal[problem] = equal.get(problem, 0) + same
+    printed, (pairs, shares) = summary(p, "cifar10"), percentages(p, "cifar10")
+    same = sum((shares[name] == values).sum(axis=1) for name, values in printed.items())
+    equal = dict(zip(pairs, same))
     best = max(equal, key=equal.get)
     return p.finding("table-1, figure-1", "Entries of Table 1's CIFAR-10 column that a single problem shares",
                      quotes=[("broadly representative case of the", "Section 3, of aeroplane-vs-cat")],
-                     numbers=f"{len(printed)} entries",
+                     numbers=f"{2 * len(printed)} entries",
                      ours={"equal in 0-vs-3": equal[0, 3],
                            f"equal in the best, {best[0]}-vs-{best[1]}": equal[best]},
                      use="No single network has the numbers of the column.")
 
 
-def mean_std_min(p, item):
-    """Mean, population STD and minimum of the train and of the test percentages of a table of 45 problems."""
-    values = (np.array([c[s] for c in cells(p, item)]) for s in SPLITS)
-    return tuple((v.mean(), v.std(), v.min()) for v in values)
+def mean_std_min(p, quantity):
+    """Mean, population STD and minimum of CIFAR-10's train and of its test percentages."""
+    values = percentages(p, "cifar10")[1][quantity]
+    return tuple(zip(values.mean(axis=0), values.std(axis=0), values.min(axis=0)))
 
 
 @checks
 def accuracy_prose(p):
     words = ("99.57% (standard deviation 0.24), with a minimum of 98.74%",
              "94.09% (standard deviation 3.78), with a minimum of 82.6%")
-    given = mean_std_min(p, "table-4")
+    given = mean_std_min(p, "accuracy")
     return p.finding("table-4", "Mean, STD and minimum of accuracy in the prose are Table 4's",
                      quotes=[(w, "Section 7.2.1") for w in words], numbers=tuple(map(stated, words)),
                      ours=given,
@@ -107,7 +99,7 @@ def susceptibility_prose(p):
     deviation = "(standard deviation 9.71) with a minimum of 70.28%"
     test = "average on the test set was 79.48% (standard deviation 7.91)"
     said = ((*stated(mean), stated(deviation)[0]), stated(test))
-    given = tuple(row[:2] for row in mean_std_min(p, "table-5"))
+    given = tuple(row[:2] for row in mean_std_min(p, "adversarial_susceptibility"))
     return p.finding("table-5", "Mean and STD of susceptibility in the prose are Table 5's",
                      quotes=[(w, "Section 7.2.1") for w in (mean, deviation, test)],
                      numbers=dict(zip(("training", "test"), said)),
@@ -121,21 +113,21 @@ def susceptibility_prose(p):
 def susceptibility_minimum(p):
     words = "both minima were attained on the same task"
     minima = ("a minimum of 70.28%", "a minimum of 69.82%")
-    lowest = {s: min(cells(p, "table-5"), key=lambda c: c[s]) for s in SPLITS}
-    where = {s: (c["class_a"], c["class_b"]) for s, c in lowest.items()}
+    lowest = [min(cells(p, "table-5"), key=lambda c: c[s]) for s in SPLITS]
+    where = [(c["class_a"], c["class_b"]) for c in lowest]
     return p.finding("table-5", "Susceptibility is least on frog vs ship (6 vs 8)",
                      quotes=[(words, "Section 7.2.1"), *((m, "Section 7.2.1") for m in minima)],
                      numbers=tuple(stated(m)[0] for m in minima),
-                     ours={s: (lowest[s][s], *where[s]) for s in SPLITS},
-                     holds=set(where.values()) == {(6, 8)}
-                     and all(stated(m)[0] == lowest[s][s] for m, s in zip(minima, SPLITS)),
+                     ours={s: (c[s], *pair) for s, c, pair in zip(SPLITS, lowest, where)},
+                     holds=set(where) == {(6, 8)}
+                     and all(stated(m)[0] == c[s] for m, s, c in zip(minima, SPLITS, lowest)),
                      use="The minima are those of the printed table.")
 
 
 @checks(pool=True)
 def monotone_in_draw(p):
-    tables = [[[c[s] for s in SPLITS] for c in cells(p, item)] for item in RANDOM_TABLES.values()]
-    steps = np.diff(tables, axis=0)
+    shares = percentages(p, "cifar10")[1]
+    steps = np.diff([shares[d] for d in RANDOM_TABLES], axis=0)
     return p.finding("table-9, table-10, table-11, table-12", "Larger random draws never flip fewer images",
                      quotes=[("as the scale of the random perturbations increases", "Section 7.2.1"),
                              ("so too does the probability of causing", "Section 7.2.1")],
@@ -165,33 +157,31 @@ def words(p):
 
 
 # ---- shares as whole numbers of images ---------------------------------------------------------------------
-# Images per binary problem: 5000 + 1000 a class (CIFAR-10), 6000 + 1000 (Fashion-MNIST).
-IMAGES = {"cifar10": {"train": 10_000, "test": 2_000}, "fashion_mnist": {"train": 12_000, "test": 2_000}}
+TEST_IMAGES = 2_000    # of a problem of CIFAR-10 and of Fashion-MNIST: 1000 a class
 
 
-def whole_images(column, total):
-    """(correct, susceptible) counts for which all percentages of one problem and split are whole numbers of
-    images, in turn accuracy, susceptibility, random susceptibility; None where there are none."""
-    for correct in attainable(column["accuracy"], total):
-        for susceptible in attainable(column["susceptibility"], correct):
-            if all(attainable(column[d], susceptible) for d in RANDOM_TABLES):
-                return correct, susceptible
-    return None
+def counts(percent, totals):
+    """Of so many images, each total below 5000, how many print as this percentage; NaN where none does.
 
-
-def smallest_total(column, limit=2500):
-    """The smallest number of images below `limit` for which `whole_images` finds counts, or None.
-
-    Below 5000 images a percentage of two decimals is at most one count, so all totals are tried at once.
+    There a percentage of two decimals is at most one number of images.
     """
-    def counts(percent, totals):
-        nearest = np.rint(percent * totals / 100)
-        with np.errstate(invalid="ignore"):
-            fits = np.abs(nearest - percent * totals / 100) <= 0.005 * totals / 100 + 1e-9
-        return np.where(fits, nearest, np.nan)
+    nearest = np.rint(percent * totals / 100)
+    with np.errstate(invalid="ignore"):
+        fits = np.abs(nearest - percent * totals / 100) <= 0.005 * totals / 100 + 1e-9
+    return np.where(fits, nearest, np.nan)
+
+
+def whole_images(shares, totals):
+    """For which of some totals all percentages of a problem and set are whole numbers of images: the correct
+    ones of all, the susceptible ones of these, and the randomly susceptible ones of the last."""
+    susceptible = counts(shares["adversarial_susceptibility"], counts(shares["accuracy"], totals))
+    return np.all([~np.isnan(counts(shares[d], susceptible)) for d in RANDOM_TABLES], axis=0)
+
+
+def smallest_total(shares, limit=2500):
+    """The smallest number of images below `limit` that makes `whole_images`, or None."""
     totals = np.arange(1, limit, dtype=float)
-    susceptible = counts(column["susceptibility"], counts(column["accuracy"], totals))
-    fits = np.all([~np.isnan(counts(column[d], susceptible)) for d in RANDOM_TABLES], axis=0)
+    fits = whole_images(shares, totals)
     return int(totals[fits.argmax()]) if fits.any() else None
 
 
@@ -199,41 +189,37 @@ def smallest_total(column, limit=2500):
 def whole_numbers(p):
     for data, place in (("cifar10", "table-4, table-5, table-9, table-10, table-11, table-12"),
                         ("fashion_mnist", "table-20")):
-        columns = problems(p, data, "test")
-        bad = [f"{a}-vs-{b}" for (a, b), column in columns.items()
-               if whole_images(column, IMAGES[data]["test"]) is None]
-        title = f"{DATA_SETS[data]}: percentages of all, of correct, of susceptible test images in turn"
+        pairs, shares = percentages(p, data)
+        fits = whole_images({key: values[:, 1] for key, values in shares.items()}, TEST_IMAGES)
+        bad = [f"{a}-vs-{b}" for (a, b), whole in zip(pairs, fits) if not whole]
+        title = f"{DATASETS[data]}: percentages of all, of correct, of susceptible test images in turn"
         yield p.finding(place, title,
                         quotes=[("we use to denote the cardinality of a set",
                                  "Sections 7.1.1 to 7.1.3; the formulas are lost")],
-                        numbers=f"{len(columns)} columns", ours={"others": tuple(bad) or "none"},
-                        holds=(len(columns) - len(bad), len(columns)),
+                        numbers=f"{len(pairs)} columns", ours={"others": tuple(bad) or "none"},
+                        holds=(len(pairs) - len(bad), len(pairs)),
                         use="Fits the lost denominators of Equations 6 to 8.")
 
 
 @checks
 def whole_numbers_with_noise(p):
     bad, n = [], 0
-    for item in (f"table-{k}" for k in range(13, 19)):
-        rows = {r["quantity"]: r["cells"] for r in p.rows(item)
-                if r["split"] == "test" and not r["norm"]}
+    for item in NOISE_TABLES.split(", "):
+        rows = {r["quantity"]: r["cells"] for r in p.rows(item) if r["split"] == "test" and not r["norm"]}
         for accuracy, susceptibility in zip(rows["accuracy"], rows["adversarial_susceptibility"]):
             n += 1
-            if not any(attainable(susceptibility["value"], correct)
-                       for correct in attainable(accuracy["value"], IMAGES["cifar10"]["test"])):
+            if np.isnan(counts(susceptibility["value"], counts(accuracy["value"], TEST_IMAGES))):
                 bad.append(f"{item} {accuracy['problem']}")
-    return p.finding("table-13, table-14, table-15, table-16, table-17, table-18",
-                     "Tables 13 to 18 count whole test images in the same way", numbers=f"{n} columns",
-                     ours={"others": tuple(bad) or "none"}, holds=(n - len(bad), n),
+    return p.finding(NOISE_TABLES, "Tables 13 to 18 count whole test images in the same way",
+                     numbers=f"{n} columns", ours={"others": tuple(bad) or "none"}, holds=(n - len(bad), n),
                      use="The networks trained with noise were judged on sets of the same size.")
 
 
 @checks
 def gtsrb_sizes(p):
-    sizes = {}
-    for split in SPLITS:
-        for (a, b), column in problems(p, "gtsrb", split).items():
-            sizes.setdefault(f"{a}-vs-{b}", []).append(smallest_total(column))
+    pairs, shares = percentages(p, "gtsrb")
+    sizes = {f"{a}-vs-{b}": [smallest_total({key: values[n, s] for key, values in shares.items()})
+                             for s in range(len(SPLITS))] for n, (a, b) in enumerate(pairs)}
     sums = [None if None in v else sum(v) for v in sizes.values()]
     folders = [x + y for x, y in zip(SIGNS, SIGNS[1:])]
     return p.finding("table-23",
@@ -249,8 +235,8 @@ def gtsrb_sizes(p):
 def number_of_signs(p):
     words = "six of these 40 classes"
     said = p.rows("table-1")[-1]["gtsrb"]
-    rows = [c for r in p.rows("table-23") for c in r["cells"]]
-    used, listed = {c[k] for c in rows for k in ("class_a", "class_b")}, len(p.rows("table-22"))
+    pairs = p.frame("table-23")
+    used, listed = {*pairs.class_a, *pairs.class_b}, len(p.rows("table-22"))
     return p.finding("table-1, table-22, table-23", "Table 22 lists the six GTSRB classes",
                      quotes=[(words, "Section 7.2.3"),
                              ("The names of these data classes is given in Table 22", "Section 7.2.3")],
@@ -262,8 +248,6 @@ def number_of_signs(p):
 
 # ---- norms of attacks and of random draws, training noise, size of the network -----------------------------
 NORMS = {"l1": "table-7", "l2": "table-6", "linf": "table-8"}
-NOISE = {"cube": ("table-13", "table-15", "table-17"), "ball": ("table-14", "table-16", "table-18")}
-NOISE_TABLES = ", ".join(sorted(NOISE["cube"] + NOISE["ball"]))
 HALF = 0.005      # half a unit of the second printed decimal
 
 
@@ -273,41 +257,28 @@ def largest_needed(mean, std):
     return (mean + HALF) + (std - HALF) ** 2 / (mean + HALF)
 
 
-def line(p, item, quantity, split, norm=None):
-    """The cells of a line of Tables 13 to 24 as dicts."""
-    return next(r["cells"] for r in p.rows(item)
-                if (r["quantity"], r["split"], r["norm"]) == (quantity, split, norm))
-
-
-def norms(p, item, split="train", norm="l2"):
-    """(mean, STD) of attack norms by problem, shape (problems, 2), from Tables 13 to 18, 21 or 24."""
-    return np.array([(c["mean"], c["std"]) for c in line(p, item, "adv_attack_norm", split, norm)])
-
-
-def noise_free(p):
-    """Mean and STD of the l2 norm without training noise, train split, problems k-vs-(k+1)."""
-    return np.array([(c["mean"], c["std"]) for c in cells(p, NORMS["l2"])
-                     if c["split"] == "train" and c["class_b"] == c["class_a"] + 1])
+def norms(p, *items):
+    """Mean and STD of the attacks' norms in Tables 13 to 18, 21 or 24: a row a problem, set and `norm`."""
+    return pd.concat([p.frame(item) for item in items], ignore_index=True).dropna(subset="norm")
 
 
 @checks
 def averaged_otherwise(p):
-    clean = p.frame("table-6")
-    noisy = np.concatenate([norms(p, item, split, norm) for items in NOISE.values() for item in items
-                            for split in SPLITS for norm in NORMS])
-    base = noise_free(p)
-    shape = 1 + (base[:, 1] / base[:, 0]).mean() ** 2
+    clean, noisy = p.frame("table-6"), norms(p, *NOISE_TABLES.split(", "))
+    base = clean[(clean["split"] == "train") & (clean.class_b == clean.class_a + 1)]
+    shape = 1 + (base["std"] / base["mean"]).mean() ** 2
     # A share s of values of mean m and relative spread v, and zeros else, has the mean s m and a relative
     # spread V with 1 + V^2 = (1 + v^2) / s.
     rescaled = {}
     for kind, items in NOISE.items():
-        t = [norms(p, item) for item in items]
-        rescaled[kind] = tuple((v[:, 0] * (1 + (v[:, 1] / v[:, 0]) ** 2)).mean() / shape for v in t)
+        attacked = [norms(p, item).query("norm == 'l2' and split == 'train'") for item in items]
+        rescaled[kind] = tuple((v["mean"] * (1 + (v["std"] / v["mean"]) ** 2)).mean() / shape
+                               for v in attacked)
     return p.finding(f"table-6, {NOISE_TABLES}", "Norm cells whose STD exceeds the mean",
                      numbers=f"{len(noisy)} with noise, {len(clean)} without",
-                     ours={"with noise": int((noisy[:, 1] > noisy[:, 0]).sum()),
+                     ours={"with noise": int((noisy["std"] > noisy["mean"]).sum()),
                            "without": int((clean["std"] > clean["mean"]).sum()),
-                           "mean norm without noise": base[:, 0].mean(),
+                           "mean norm without noise": base["mean"].mean(),
                            "mean norms with noise, if they average zeros in": rescaled},
                      reading="the tables with noise average over more images, with zero for those not "
                              "attacked.",
@@ -316,14 +287,13 @@ def averaged_otherwise(p):
 
 @checks
 def largest_attack(p):
-    cells = np.concatenate([norms(p, item, split) for items in NOISE.values() for item in items
-                            for split in SPLITS])
-    needed = [largest_needed(mean, std) for mean, std in cells]
-    top = int(np.argmax(needed))
+    attacks = norms(p, *NOISE_TABLES.split(", ")).query("norm == 'l2'")
+    needed = largest_needed(attacks["mean"], attacks["std"])
+    top = needed.idxmax()
     return p.finding(f"{NOISE_TABLES}, procedure-adversarial-attack",
                      "How far the tested attacks reach at least",
                      quotes=[("We then tested 256 equally-spaced scalings", "Section 7.1.2")],
-                     numbers={"mean, STD": tuple(cells[top])},
+                     numbers={"mean, STD": tuple(attacks.loc[top, ["mean", "std"]])},
                      ours={"smallest possible maximum": needed[top]},
                      use="Bounds the largest attack, which the text has lost, from below.")
 
@@ -342,8 +312,8 @@ def draws_mean_change(p):
 
 @checks
 def fashion_channels(p):
-    t = {n: norms(p, "table-21", "train", n)[:, 0] for n in ("l1", "l2")}
-    ratio = ((t["l1"] - HALF) / (t["l2"] + HALF)).max()
+    means = norms(p, "table-21").pivot(index=["split", "problem"], columns="norm", values="mean")
+    ratio = ((means.l1 - HALF) / (means.l2 + HALF))["train"].max()
     return p.finding("table-21", "Ratio of norms of the Fashion-MNIST attacks, and the largest possible",
                      quotes=[("we converted to RGB by simply duplicating the channels", "Section 7.2.2")],
                      numbers={"values of a grey image": 28 * 28, "of a colour image": 28 * 28 * 3},
@@ -353,9 +323,11 @@ def fashion_channels(p):
 
 @checks
 def order_of_norms(p):
-    sets = [(DIMENSION, {n: np.array([c["mean"] for c in cells(p, item)]) for n, item in NORMS.items()})]
+    sets = [(DIMENSION, {norm: np.array([c["mean"] for c in cells(p, item)])
+                         for norm, item in NORMS.items()})]
     for n, item in ((28 * 28 * 3, "table-21"), (DIMENSION, "table-24")):
-        sets.append((n, {k: np.concatenate([norms(p, item, s, k)[:, 0] for s in SPLITS]) for k in NORMS}))
+        lines = cells(p, item)
+        sets.append((n, {norm: np.array([c["mean"] for c in lines if c["norm"] == norm]) for norm in NORMS}))
     worst = []
     for n, t in sets:
         worst += [*((t["l2"] - HALF) / np.sqrt((t["l1"] + HALF) * (t["linf"] + HALF))),

@@ -1,5 +1,6 @@
 """The experiments of `sutton` (Section 7): networks for pairs of classes, and SqueezeNet on ImageNet."""
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -236,9 +237,9 @@ def as_printed(arguments):
     return arguments | {"architecture": arguments["architecture"].removesuffix("-bn")}
 
 
-def first_as_printed(planned, count):
-    """The first `count` runs of a plan, `as_printed`."""
-    return {name: as_printed(arguments) for name, arguments in list(planned.items())[:count]}
+def first_as_printed(plan, scale):
+    """The first runs of a plan, as many as the scale has `printed`, each `as_printed`."""
+    return {name: as_printed(arguments) for name, arguments in list(plan(scale).items())[:scale.printed]}
 
 
 # ---- CIFAR-10 (Section 7.2.1) ----------------------------------------------------------------------------
@@ -289,16 +290,15 @@ def plan_cifar10(scale):
             if b < scale.classes or (names[a], names[b]) == SHOWN}
 
 
-def plan_cifar10_as_printed(scale):
-    """The first of `PICKED` without batch normalisation."""
+def plan_picked(scale):
+    """Those of `PICKED`, in its order."""
     names, planned = CLASSES["cifar10"], plan_cifar10(scale)
-    picked = {n: planned[n] for a, b in PICKED if (n := f"{names[a]}-{names[b]}") in planned}
-    return first_as_printed(picked, scale.printed)
+    return {n: planned[n] for a, b in PICKED if (n := f"{names[a]}-{names[b]}") in planned}
 
 
 cifar10 = Experiment("sutton/cifar10", measure_cifar10, plan_cifar10, sizes=SIZES, scale=CIFAR10)
-cifar10_as_printed = Experiment("sutton/cifar10-as-printed", measure_cifar10, plan_cifar10_as_printed,
-                                sizes=SIZES, scale=CIFAR10)
+cifar10_as_printed = Experiment("sutton/cifar10-as-printed", measure_cifar10,
+                                partial(first_as_printed, plan_picked), sizes=SIZES, scale=CIFAR10)
 
 # ---- CIFAR-10, trained with random noise (Sections 7.1.4 and 7.2.1) --------------------------------------
 DIMENSION = 3072  # values of an image
@@ -355,15 +355,11 @@ def plan_fashion_mnist(scale):
     return {f"{names[a]}-{names[b]}": pair(scale, a, b) for a, b in problems_of(scale.classes)}
 
 
-def plan_fashion_mnist_as_printed(scale):
-    """The first of these without batch normalisation."""
-    return first_as_printed(plan_fashion_mnist(scale), scale.printed)
-
-
 fashion_mnist = Experiment("sutton/fashion-mnist", measure_fashion_mnist, plan_fashion_mnist, sizes=SIZES,
                            scale=FASHION_MNIST)
 fashion_mnist_as_printed = Experiment("sutton/fashion-mnist-as-printed", measure_fashion_mnist,
-                                      plan_fashion_mnist_as_printed, sizes=SIZES, scale=FASHION_MNIST)
+                                      partial(first_as_printed, plan_fashion_mnist), sizes=SIZES,
+                                      scale=FASHION_MNIST)
 
 # ---- GTSRB (Section 7.2.3) -------------------------------------------------------------------------------
 # Images of the six traffic signs, Table 22's first six, in GTSRB's public training folders 00000, 00042,
@@ -399,11 +395,6 @@ def plan_gtsrb(scale, by_track=False):
         for a, b in problems_of(scale.classes)}
 
 
-def plan_gtsrb_as_printed(scale):
-    """The first of these without batch normalisation."""
-    return first_as_printed(plan_gtsrb(scale), scale.printed)
-
-
 def plan_gtsrb_tracks(scale):
     """All without batch normalisation, with whole tracks held out."""
     return {f"{name}-tracks": as_printed(arguments) for name, arguments in plan_gtsrb(scale, True).items()}
@@ -421,8 +412,8 @@ def plan_gtsrb_readings(scale):
 
 
 gtsrb = Experiment("sutton/gtsrb", measure_gtsrb, plan_gtsrb, sizes=SIZES, scale=GTSRB)
-gtsrb_as_printed = Experiment("sutton/gtsrb-as-printed", measure_gtsrb, plan_gtsrb_as_printed, sizes=SIZES,
-                              scale=GTSRB)
+gtsrb_as_printed = Experiment("sutton/gtsrb-as-printed", measure_gtsrb, partial(first_as_printed, plan_gtsrb),
+                              sizes=SIZES, scale=GTSRB)
 gtsrb_tracks = Experiment("sutton/gtsrb-tracks", measure_gtsrb, plan_gtsrb_tracks, sizes=SIZES, scale=GTSRB)
 gtsrb_readings = Experiment("sutton/gtsrb-readings", measure_gtsrb, plan_gtsrb_readings, scale=GTSRB)
 

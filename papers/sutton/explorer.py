@@ -31,18 +31,12 @@ class Explorer:
     axes: dict
     curves: dict
 
-    def _table(self):
-        """The values as JSON: three decimals of the logarithm; None: no value; "never": probability 0."""
-        def entry(value):
-            return None if np.isnan(value) else "never" if np.isneginf(value) else round(float(value), 3)
-
-        axes = [{"label": label, "values": list(values)} for label, values in self.axes.items()]
-        curves = [{"label": label, "values": [entry(v) for v in np.ravel(values)]}
-                  for label, values in self.curves.items()]
-        return json.dumps({"axes": axes, "curves": curves}, separators=(",", ":"))
-
     def _repr_html_(self):
-        return _PAGE.substitute(name=self.name, title=self.title, table=self._table())
+        axes = [{"label": label, "values": list(values)} for label, values in self.axes.items()]
+        curves = [{"label": label, "values": np.round(values, 3).ravel().tolist()}
+                  for label, values in self.curves.items()]      # as JavaScript reads them: NaN, -Infinity
+        table = json.dumps({"axes": axes, "curves": curves}, separators=(",", ":"))
+        return _PAGE.substitute(name=self.name, title=self.title, table=table)
 
     def __repr__(self):
         over = ", ".join(self.axes)

@@ -6,7 +6,6 @@ show, and `names` the classes' names by index.
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Rectangle
-from scipy.stats import gaussian_kde
 
 from papers.sutton import tables
 from papers.sutton.experiments import ATTACKED, DELTAS, SIGNS
@@ -19,7 +18,6 @@ DATASETS = {"cifar10": "CIFAR-10", "fashion_mnist": "Fashion-MNIST", "gtsrb": "G
 SETS = {"train": "training images", "test": "test images"}
 NORMS = {"l1": "ℓ₁ norm", "l2": "Euclidean norm", "linf": "ℓ∞ norm"}
 LARGEST = float(scalings()[-1])  # norm of a step along the gradient
-FEW = 10  # fewer values than this are drawn one by one
 # Percent of a problem's images that are of its larger class, where the classes are not equally large.
 LARGER_SIGN = {(a, a + 1): 100 * max(SIGNS[a:a + 2]) / sum(SIGNS[a:a + 2]) for a in range(len(SIGNS) - 1)}
 
@@ -42,11 +40,15 @@ def example(runs, label):
 # ---- how much was measured -------------------------------------------------------------------------------
 def scale_words(runs, of):
     """On how many problems and images the results of a page rest."""
-    total = tables.counted(runs)
-    return (f"{len(runs)} of {counted(of, 'problem')} are measured. Of their {total['images']:,} training "
-            f"and test images, {total['known']:,} are correctly classified. {total['tried']:,} of these were "
-            f"attacked, {total['attackable']:,} with success, and {total['perturbed']:,} of the attackable "
-            "images were perturbed at random.")
+    parts = [run[split] for run in runs.to_dict("records") for split in tables.SPLITS]
+    attacked = [tables.share(part, "attack") for part in parts]
+    images, correct = (sum(part["accuracy"][key] for part in parts) for key in ("of", "hits"))
+    tried, attackable = (sum(share[key] for share in attacked) for key in ("of", "hits"))
+    perturbed = sum(tables.share(part, DELTAS[0])["of"] for part in parts)
+    return (f"{len(runs)} of {counted(of, 'problem')} are measured. Of their {images:,} training and test "
+            f"images, {correct:,} are correctly classified. {tried:,} of these were attacked, "
+            f"{attackable:,} with success, and {perturbed:,} of the attackable images were perturbed at "
+            "random.")
 
 
 def in_percent(share):
@@ -222,48 +224,32 @@ def box(page, runs, printed, images, *, larger=None, cause="", fitted=False):
 
 
 # ---- violins: Figures 8 to 10, 13 and 17 to 20 -----------------------------------------------------------
-def half_violin(ax, place, facts, side, color):
-    """Half a violin at x = `place`: the density of a `summary`'s values, its median as a line.
-
-    side   -1 to the left, 1 to the right
-    The values are known by 101 quantiles; smoothing is a quarter of their spread, and ends where they end.
-    """
-    values = tables.points(facts)
-    if not len(values):
-        return
-    if facts["count"] < FEW or np.ptp(values) == 0:
-        few = min(facts["count"], FEW)
-        ax.plot(np.full(few, place + 0.1 * side),
-                [tables.quantile(facts, k / max(1, few - 1)) for k in range(few)], "_", color=color, ms=8)
-        return
-    grid = np.linspace(facts["quantiles"][0], facts["quantiles"][-1], 200)
-    density = gaussian_kde(values, 0.25)(grid)
-    width = side * 0.42 * density / density.max()
-    ax.fill_betweenx(grid, place, place + width, color=color, alpha=0.75, lw=0)
-    ax.plot([place, place + side * 0.3], [tables.quantile(facts, 0.5)] * 2, color="k", lw=1.2)
-
-
 def draw_violins(runs, problems, names, key, norms=tuple(NORMS)):
     """One panel a norm: for each measured problem a violin of training images left, of test images right.
 
     key   of `tables.search`: the norms of attacks, or of each image's smallest perturbation that flips it
-    None where no image has such a norm.
+    None where no image has such a norm. Norms are known by 101 quantiles; smoothing is a quarter of their
+    spread.
     """
-    problems = [p for p in problems if p in measured(runs)]
-    parts = [(place, side, color, tables.search(run[split], key))
-             for problem, run in measured(runs).items() if problem in problems
-             for place in [problems.index(problem)]
-             for split, side, color in zip(tables.SPLITS, (-1, 1), display.PALETTE)]
-    if not any(len(tables.points(search[norms[0]])) for *_, search in parts):
+    shown = {p: run for p, run in measured(runs).items() if p in problems}
+    searches = {split: [tables.search(run[split], key) for run in shown.values()] for split in tables.SPLITS}
+    if not any(search[norms[0]]["count"] for some in searches.values() for search in some):
         return None
     figure, axes = plt.subplots(len(norms), 1, figsize=(8, 1.3 + 2.4 * len(norms)), sharex=True,
                                 squeeze=False)
     for ax, norm in zip(axes[:, 0], norms):
-        for place, side, color, search in parts:
-            half_violin(ax, place, search[norm], side, color)
-        ax.set(ylabel=f"{word(key)}, {NORMS[norm]}", xlim=(-0.6, len(problems) - 0.4))
+        for split, side, color in zip(tables.SPLITS, ("low", "high"), display.PALETTE):
+            values = {place: tables.points(search[norm]) for place, search in enumerate(searches[split])
+                      if search[norm]["count"]}
+            if values:
+                violins = ax.violinplot([*values.values()], [*values], side=side, widths=0.84,
+                                        bw_method=0.25, showextrema=False, showmedians=True)
+                violins["cmedians"].set_color("k")
+                for body in violins["bodies"]:
+                    body.set(color=color, alpha=0.75)
+        ax.set(ylabel=f"{word(key)}, {NORMS[norm]}", xlim=(-0.6, len(shown) - 0.4))
         ax.set_ylim(bottom=0)
-    axes[-1, 0].set_xticks(range(len(problems)), [name(p, names) for p in problems], rotation=25, ha="right",
+    axes[-1, 0].set_xticks(range(len(shown)), [name(p, names) for p in shown], rotation=25, ha="right",
                            rotation_mode="anchor")
     handles = [Rectangle((0, 0), 1, 1, color=c, alpha=0.75) for c in display.PALETTE[:2]]
     figure.legend(handles, [f"{SETS[s]} ({side})" for s, side in zip(tables.SPLITS, ("left", "right"))],

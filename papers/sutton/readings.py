@@ -19,13 +19,12 @@ NEAR = 3    # points of mean deviation within which the reading with fewer chang
 
 
 class Choice(NamedTuple):
-    """What the rule says of the networks that are there."""
+    """What the rule says of the networks that are there; no winner where it lacks one that it asks for."""
     shares: dict      # {reading: {problem: test share of attackable images, percent}}, of complete problems
     deviation: dict   # {reading: mean absolute deviation from the published share, over these problems}
     momentum: str | None  # that of `MOMENTUMS` which goes on
     compared: list    # readings that take part: those of the other momentum, or of fewer problems, do not
     winner: str | None
-    missing: list     # (reading, problem, seed) of networks without which there is no winner
 
     def near(self, reading, printed):
         """On how many problems a reading's share is within ten points of the published: "2 of 5 problems"."""
@@ -39,16 +38,13 @@ class Choice(NamedTuple):
             return "chosen"
         if reading in MOMENTUMS and self.momentum not in (None, reading):
             return "other momentum"
-        if reading in self.compared or any(reading == other for other, *_ in self.missing):
-            return "waits" if self.missing else "not chosen"
-        return "not on all problems"
+        return "not chosen" if reading in self.compared else "not on all problems"
 
 
 def networks(*frames):
-    """`{(problem, reading): {seed: run}}` in the order of the problems, of `READINGS` and of the seeds."""
-    runs, by_reading = [u for frame in frames for u in frame.to_dict("records")], {}
-    for u in sorted(runs, key=lambda u: (u["class_a"], u["class_b"],
-                                          list(READINGS).index(reading(u["architecture"])), u["seed"])):
+    """`{(problem, reading): {seed: run}}`."""
+    by_reading = {}
+    for u in [u for frame in frames for u in frame.to_dict("records")]:
         key = (u["class_a"], u["class_b"]), reading(u["architecture"])
         by_reading.setdefault(key, {})[u["seed"]] = u
     return by_reading
@@ -61,7 +57,7 @@ def failed(run, printed):
 
 
 def used(by_seed, problem, printed):
-    """The networks of a problem and reading `{seed: run}` that the rule uses, and the seeds that it lacks.
+    """The networks of a problem and reading `{seed: run}` that the rule uses; none where it lacks one.
 
     In place of a network whose training failed it uses that of the next seed.
     """
@@ -70,7 +66,7 @@ def used(by_seed, problem, printed):
         while seed in by_seed and failed(by_seed[seed], printed):
             seed += 1
         seeds.add(seed)
-    return [by_seed[n] for n in sorted(seeds & by_seed.keys())], sorted(seeds - by_seed.keys())
+    return [by_seed[n] for n in sorted(seeds)] if seeds <= by_seed.keys() else []
 
 
 def _share(nets):
@@ -90,24 +86,19 @@ def _momentum(nets, printed):
 def chosen(runs, others, printed):
     """The `Choice` among the networks of two frames."""
     nets, published = networks(runs, others), printed["attack"]
-    nets_of = {r: {p: used(nets.get((p, r), {}), p, printed) for p in published} for r in READINGS}
-    shares = {r: {p: _share(some) for p, (some, lacking) in of.items() if not lacking}
-              for r, of in nets_of.items()}
+    shares = {r: {p: _share(some) for p in published if (some := used(nets.get((p, r), {}), p, printed))}
+              for r in READINGS}
     deviation = {r: float(np.mean([abs(v - published[p]["test"]) for p, v in of.items()]))
                  for r, of in shares.items() if of}
     momentum = _momentum(nets, printed)
-    compared = [r for r in READINGS if len(shares[r]) == len(published) and r in (
-        *READINGS.keys() - set(MOMENTUMS), momentum)]
-    asked = [(r, p) for r in ("", momentum, "public") if r is not None for p in published]
-    missing = [(r, SEEDED, n) for r in MOMENTUMS if momentum is None
-               for n in SEEDS if n not in nets.get((SEEDED, r), {})]
-    missing += [(r, p, n) for r, p in asked for n in nets_of[r][p][1]]
+    compared = [r for r in READINGS if len(shares[r]) == len(published)
+                and (r == momentum or r not in MOMENTUMS)]
     winner = None
-    if not missing:
+    if {"", momentum, "public"} <= {*compared}:
         least = min(deviation[r] for r in compared)
         winner = min((r for r in compared if deviation[r] <= least + NEAR),
                      key=lambda r: (READINGS[r].changes, deviation[r]))
-    return Choice(shares, deviation, momentum, compared, winner, missing)
+    return Choice(shares, deviation, momentum, compared, winner)
 
 
 # ---- on data sets that have no part in the choice ---------------------------------------------------------

@@ -34,18 +34,17 @@ def inside(curve):
     return float(((curve["low"] <= curve["true"]) & (curve["true"] <= curve["high"])).mean())
 
 
-def draw_curve(ax, curve, color, label, *, flip=False):
-    """Exact value (line), bound (dashes), random trials (dots, bars); `flip` draws one minus all.
+def draw_curve(ax, curve, color, label):
+    """Exact value (line), bound (dashes), random trials (dots, bars).
 
     Trials without a hit get no mark: on a logarithmic axis it would reach down for ever.
     """
     hit = curve["share"] > 0
-    turn = (lambda p: 1 - p) if flip else (lambda p: p)
-    ax.plot(curve["n"], turn(curve["exact"]), color=color, label=label)
-    ax.plot(curve["n"], turn(curve["bound"]), color=color, ls="--", lw=1.2)
-    low, high = (turn(curve[end][hit]) for end in ("low", "high"))
-    ax.vlines(curve["n_trial"][hit], low, high, color=color, lw=5, alpha=0.45)
-    ax.plot(curve["n_trial"][hit], turn(curve["share"][hit]), "o", color=color, ms=4, mfc="white")
+    n, share, low, high = (curve[name][hit] for name in ("n_trial", "share", "low", "high"))
+    ax.plot(curve["n"], curve["exact"], color=color, label=label)
+    ax.plot(curve["n"], curve["bound"], color=color, ls="--", lw=1.2)
+    ax.vlines(n, low, high, color=color, lw=5, alpha=0.45)
+    ax.plot(n, share, "o", color=color, ms=4, mfc="white")
 
 
 def small(curves, ylabel):
@@ -183,8 +182,9 @@ def two_balls(centres, outlines):
 
 def accuracy_and_noise(accuracy, flips, epsilon):
     """Figure 4: the error over n, drawn as accuracy; the probabilities that noise flips a label, by name."""
+    accuracy = accuracy | {k: 1 - accuracy[k] for k in ("exact", "bound", "share", "low", "high")}
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2))
-    draw_curve(left, accuracy, display.PALETTE[0], f"ε = {epsilon:g}", flip=True)
+    draw_curve(left, accuracy, display.PALETTE[0], f"ε = {epsilon:g}")
     left.set(ylabel="accuracy", ylim=(0.45, 1.02), title="(a)")
     for color, (label, curve) in zip(display.PALETTE, flips.items()):
         draw_curve(right, curve, color, label)

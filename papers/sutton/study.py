@@ -1,11 +1,12 @@
 """Which network (Section 7.1.1): readings of Table 2, scored by eight columns that the paper prints.
 
 The rule stands in book/protocol.md (`network-study`) and was fixed before the runs. `runs` is a DataFrame
-with a row a run of `experiments.network_study`; `printed` and `spread` are those of `published`.
+with a row a run of `experiments.network_study`; `printed` is what `published` gives.
 """
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import seaborn as sns
 
 from papers.sutton import figures
 from papers.sutton.experiments import NORMALISED, PAIRS, departures, screen, study_runs
@@ -22,7 +23,7 @@ HEADER = {"pair": "pair", "network": "network", "epochs": "epochs", "seed": "see
 
 # ---- the rule --------------------------------------------------------------------------------------------
 def measured(run, *, zero):
-    """The eight `COLUMNS` of a run; None where no image has an attack.
+    """The eight `COLUMNS` of a run, a Series; NaN where no image has an attack.
 
     zero   whether images with a gradient of exactly zero count as attackable
     """
@@ -31,16 +32,16 @@ def measured(run, *, zero):
         part = run[split]
         attackable, norms = share(part, "attack"), part["attack"]["l2"]
         if not part["tried"] or norms["mean"] is None:
-            return None
+            return pd.Series(np.nan, pd.MultiIndex.from_tuples(COLUMNS))
         hits = attackable["hits"] + (part["saturated"] if zero else 0)
         columns |= {(split, "accuracy"): part["accuracy"]["percent"],
                     (split, "share"): 100 * hits / attackable["of"],
                     (split, "mean"): norms["mean"], (split, "std"): norms["std"]}
-    return columns
+    return pd.Series(columns)
 
 
 def published(paper):
-    """`({pair of classes: its COLUMNS}, {column: standard deviation over the pairs})` of Tables 4 to 6.
+    """Tables 4 to 6: a DataFrame with a row a pair of classes, and the `COLUMNS`.
 
     paper   the reference items of `sutton` by id
     """
@@ -51,20 +52,25 @@ def published(paper):
                 pairs.setdefault((row["class_a"], row["class_b"]), {})[split, what] = row[split]
     for row in paper["table-6"].rows:
         pairs[row["class_a"], row["class_b"]] |= {(row["split"], w): row[w] for w in ("mean", "std")}
-    return pairs, {c: float(np.std([columns[c] for columns in pairs.values()])) for c in COLUMNS}
+    return pd.DataFrame(pairs).T[COLUMNS]
 
 
-def score(columns, printed, spread):
-    """Sum of the squared deviations of `measured` from `printed`, in units of `spread`; None of None."""
-    return None if columns is None else sum(((columns[c] - printed[c]) / spread[c]) ** 2 for c in COLUMNS)
+def deviations(columns, pair, printed):
+    """Deviations of `measured` from the published values of a pair, in standard deviations over all pairs."""
+    return (columns - printed.loc[PAIRS[pair]]) / printed.std(ddof=0)
 
 
-def scores(runs, printed, spread):
+def score(columns, pair, printed):
+    """Sum of the squared deviations."""
+    return (deviations(columns, pair, printed) ** 2).sum(skipna=False)
+
+
+def scores(runs, printed):
     """A DataFrame of all networks by both ways of counting: pair, network, epochs, seed, zero, score."""
     return pd.DataFrame([
         {"pair": u["pair"], "network": u["network"], "epochs": u["length"], "seed": u["again"], "zero": zero,
-         "score": score(measured(u, zero=zero), printed[PAIRS[u["pair"]]], spread)}
-        for u in in_order(runs) for zero in (False, True)]).astype({"score": float})
+         "score": score(measured(u, zero=zero), u["pair"], printed)}
+        for u in in_order(runs) for zero in (False, True)])
 
 
 def mean_scores(scores):
@@ -98,54 +104,48 @@ def in_words(network):
                       *([f"penalty {penalty:g}"] if penalty else [])])
 
 
-def rows(runs, printed, spread):
+def rows(runs, printed):
     """A row a network, those of a pair behind its published values."""
     lines = []
     for u in in_order(runs):
-        p, by_loss, by_zero = printed[PAIRS[u["pair"]]], measured(u, zero=False), measured(u, zero=True)
-        if u["pair"] not in [line["pair"] for line in lines]:
-            lines.append({"pair": u["pair"], "network": "published", **_cells(p)})
+        pair, by_loss, by_zero = u["pair"], measured(u, zero=False), measured(u, zero=True)
+        if pair not in [line["pair"] for line in lines]:
+            lines.append({"pair": pair, "network": "published", **_cells(printed.loc[PAIRS[pair]])})
         zero = [100 * u[s]["saturated"] / u[s]["tried"] if u[s]["tried"] else np.nan for s in SPLITS]
-        lines.append({"pair": u["pair"], "network": in_words(u["network"]), "epochs": str(u["length"]),
+        lines.append({"pair": pair, "network": in_words(u["network"]), "epochs": str(u["length"]),
                       "seed": str(u["again"]), **_cells(by_loss), "zero": "{:.1f} / {:.1f}".format(*zero),
-                      "score": score(by_loss, p, spread), "score_zero": score(by_zero, p, spread)})
+                      "score": score(by_loss, pair, printed), "score_zero": score(by_zero, pair, printed)})
     return lines
 
 
 def _cells(columns):
     """Accuracy, share and norm of both sets as one text each."""
-    if columns is None:
+    if columns.isna().any():
         return {}
     both = {what: [columns[s, what] for s in SPLITS] for what in WHAT}
     return {what: "{:.1f} / {:.1f}".format(*both[what]) for what in ("accuracy", "share")} | {
         "norm": " / ".join(f"{m:.2f} ({s:.2f})" for m, s in zip(both["mean"], both["std"]))}
 
 
-def draw(runs, printed, spread):
+def draw(runs, printed):
     """Deviations by column of each network that has an attack."""
-    shown = [(u, columns) for u in in_order(runs) if (columns := measured(u, zero=False))]
-    off = np.array([[(columns[c] - printed[PAIRS[u["pair"]]][c]) / spread[c] for c in COLUMNS]
-                    for u, columns in shown])
-    figure, ax = plt.subplots(figsize=(7.5, 1.6 + 0.3 * len(shown)))
-    image = ax.imshow(off, cmap=display.DEVIATIONS, vmin=-3, vmax=3, aspect="auto")
-    for (y, x), value in np.ndenumerate(off):
-        ax.text(x, y, f"{value:+.1f}", ha="center", va="center", fontsize=8,
-                color="white" if abs(value) > 2 else "black")
-    ax.set_xticks(range(len(COLUMNS)), [f"{WHAT[w]}\n{figures.SETS[s]}" for s, w in COLUMNS],
-                  rotation=45, ha="right")
-    ax.set_yticks(range(len(shown)), [f"{u['pair']}: {in_words(u['network'])}, {u['length']} epochs"
-                                      for u, _ in shown])
-    ax.grid(False)
-    figure.colorbar(image, label="standard deviations")
+    off = {f"{u['pair']}, {u['length']} epochs, seed {u['again']}:\n{in_words(u['network'])}":
+           deviations(measured(u, zero=False), u["pair"], printed) for u in in_order(runs)}
+    off = pd.DataFrame(off).T.dropna()
+    figure, ax = plt.subplots(figsize=(7.2, 1.6 + 0.45 * len(off)))
+    sns.heatmap(off, annot=True, fmt="+.1f", cmap=display.DEVIATIONS, vmin=-3, vmax=3, cbar=False, ax=ax,
+                xticklabels=[f"{WHAT[w]}\n{figures.SETS[s]}" for s, w in off.columns], yticklabels=True)
+    ax.set(xlabel="deviation, in standard deviations", ylabel="")
+    plt.setp(ax.get_xticklabels(), rotation=45, ha="right")
     return figure
 
 
-def choice_in_words(runs, printed, spread):
+def choice_in_words(runs, printed):
     """What the rule chooses, or how many of its trainings are missing."""
     wanted = study_runs(int(runs["length"].min()))
     if missing := len(wanted) - len(runs):
         return f"The rule has not chosen yet: {missing} of {len(wanted)} trainings of the study are missing."
-    if (chosen := choice(scores(runs, printed, spread))) is None:
+    if (chosen := choice(scores(runs, printed))) is None:
         return "The rule chooses none: no network has an attack on both pairs."
     network, epochs, zero = chosen
     return (f"The rule chooses: {in_words(network)}, {epochs} epochs; images with a zero gradient count as "
@@ -157,10 +157,10 @@ def counting(zero):
     return "attackable" if zero else "not attackable"
 
 
-def box(page, trained, printed, spread):
+def box(page, trained, printed):
     """The box of the page."""
     runs = page.best(trained)
-    if not len(runs) or (points := scores(runs, printed, spread).dropna()).empty:
+    if not len(runs) or (points := scores(runs, printed).dropna()).empty:
         return
     nearest = points.loc[points.score.idxmin()]
     page.box(
@@ -168,6 +168,6 @@ def box(page, trained, printed, spread):
         f"{figures.counted(len(runs), 'network')} measured so far, the nearest on *{nearest.pair}* has "
         f"{in_words(nearest.network)} and {figures.counted(nearest.epochs, 'epoch')}, with images of zero "
         f"gradient counted as {counting(nearest.zero)} (score {prose.short(nearest.score)}; 0 is the "
-        f"published network). {choice_in_words(runs, printed, spread)} The authors' code is not known.",
-        picture=draw(runs, printed, spread), alt="A heat map: rows are networks, columns are the deviations "
+        f"published network). {choice_in_words(runs, printed)} The authors' code is not known.",
+        picture=draw(runs, printed), alt="A heat map: rows are networks, columns are the deviations "
         "from the published values.")

@@ -177,24 +177,6 @@ def below(facts, limit):
     return 100 * float((values < limit).mean()) if len(values) else None
 
 
-# ---- how much was measured -------------------------------------------------------------------------------
-def counted(runs):
-    """How many images the shares rest on: a dict of sums over problems and sets.
-
-    images     all of them
-    known      of these, classified correctly
-    tried      of these, attacked
-    attackable of these, with an attack
-    perturbed  of these, perturbed at random
-    """
-    parts = [run[split] for run in runs.to_dict("records") for split in SPLITS]
-    return {"images": sum(part["accuracy"]["of"] for part in parts),
-            "known": sum(part["accuracy"]["hits"] for part in parts),
-            "tried": sum(share(part, "attack")["of"] for part in parts),
-            "attackable": sum(share(part, "attack")["hits"] for part in parts),
-            "perturbed": sum(part["random"][0]["susceptibility"]["of"] for part in parts)}
-
-
 # ---- ImageNet --------------------------------------------------------------------------------------------
 def pooled(runs):
     """All blocks of images of a network end to end: what `experiments.examine` returns, and its shares.

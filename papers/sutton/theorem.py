@@ -6,6 +6,7 @@ import numpy as np
 from papers.sutton.theory import statements as theory
 from papers.sutton.theory.statements import TOLERANCE
 from report import display
+from report.evidence import equality
 from report.page import numpy_generator
 
 RARE = "the probability that the event does not occur"   # where the theorem's own is near 1
@@ -24,36 +25,39 @@ def _nearest(statement, tried, bounds):
 
     Rows with witness, truth_over_bound, at (the parameters).
     """
-    rows = []
-    for case, bound in zip(tried, bounds):
-        says = (case.log_low == case.log_high) & np.isfinite(case.log_low) & np.isfinite(bound)
+    rows, ends = [], np.cumsum([len(case.log_low) for case in tried])
+    for case, bound in zip(tried, np.split(bounds, ends[:-1])):
+        known = case.log_low
+        says = (known == case.log_high) & np.isfinite(known) & np.isfinite(bound)
         says &= (bound < 0) | ("n" not in statement.grid)  # a distance, unlike a probability, may exceed 1
-        gap = np.where(says, -statement.beyond(bound, case), np.inf)
+        gap = np.where(says, -statement.beyond(bound, known, known), np.inf)
         i = int(gap.argmin())
         if np.isfinite(gap[i]):
             at = {name: float(values[i]) for name, values in case.at.items()}
             rows.append((gap[i], {"witness": case.name, "at": at,
-                                  "truth_over_bound": math.exp(case.log_low[i] - bound[i])}))
+                                  "truth_over_bound": math.exp(known[i] - bound[i])}))
     return [row for _, row in sorted(rows, key=lambda pair: pair[0])]
 
 
-def _mutants(statement, tried, bounds):
+def mutants(statement, tried):
     """Every wrong formula: rows with change, claims ("more" or "less" than the right one), caught.
 
     It is caught if the truth violates it, or if it is not attained where the right bound is.
     """
-    sign = -1 if statement.at_least else 1
-    rows = []
+    (low, high), bound = theory.truths_at(tried), theory.bounds_at(statement, tried)
+    sign, rows = -1 if statement.at_least else 1, []
+
+    def attained(log_bound):
+        return (low == high) & np.isclose(low, log_bound, rtol=0, atol=TOLERANCE)
+
     for change, other in theory.wrong_formulas(statement):
-        changed = theory.bounds_at(other, tried)
-        lost = any((theory.attained(case, bound) & ~theory.attained(case, new)).any()
-                   for case, bound, new in zip(tried, bounds, changed))
+        new = theory.bounds_at(other, tried)
+        violated = (other.beyond(new, low, high) > TOLERANCE).any()
         with np.errstate(invalid="ignore"):
-            moved = np.concatenate([np.where(bound == new, 0.0, sign * (new - bound))
-                                    for bound, new in zip(bounds, changed)])
+            moved = np.where(bound == new, 0.0, sign * (new - bound))
         claims = "more" if (moved < -_MOVED).any() else "less" if (moved > _MOVED).any() else "the same"
         rows.append({"change": change, "claims": claims,
-                     "caught": bool(theory.violations(other, tried, changed)) or lost})
+                     "caught": bool(violated or (attained(bound) & ~attained(new)).any())})
     return [row for row in rows if row["claims"] != "the same"]  # no other formula on any cell: no mutant
 
 
@@ -74,26 +78,25 @@ def evidence(statement, *, draws=0, generator=None, again=None):
     """
     sampled = statement.truth is None
     tried = theory.cases(statement, draws=draws, generator=generator)
-    bounds = theory.bounds_at(statement, tried)
-    excess = [statement.beyond(bound, case) for case, bound in zip(tried, bounds)]
-    worst = max(float(gap.max(where=case.log_low == case.log_high, initial=0.0))
-                for case, gap in zip(tried, excess))
-    data = {"kind": "bound", "sampled": sampled, "cases": sum(map(len, bounds)),
-            "violations": theory.violations(statement, tried, bounds)}
+    (low, high), bound = theory.truths_at(tried), theory.bounds_at(statement, tried)
+    excess = statement.beyond(bound, low, high)
+    worst = float(excess.max(where=low == high, initial=0.0))
+    data = {"kind": "bound", "sampled": sampled, "cases": len(bound),
+            "violations": int((excess > TOLERANCE).sum())}
     if "n" in statement.grid:
         data["largest_n"] = int(max(case.at["n"].max() for case in tried if "n" in case.at))
     if again is not None:
         worst = max(worst, quadrature_deviation(statement, again))
-    near = _nearest(statement, tried, bounds)
-    mutants = _mutants(statement, tried, bounds)
+    near, wrong = _nearest(statement, tried, bound), mutants(statement, tried)
     data |= {"nearest_witness": near[0] if near else None, "witnesses": near,
              "within_allowed": worst <= TOLERANCE,
              "beyond_allowed": None if worst <= TOLERANCE else math.ceil(math.log10(worst / TOLERANCE)),
-             "mutants_tried": len(mutants), "mutants_caught": sum(m["caught"] for m in mutants),
-             "missed": [{k: m[k] for k in ("change", "claims")} for m in mutants if not m["caught"]]}
+             "mutants_tried": len(wrong), "mutants_caught": sum(m["caught"] for m in wrong),
+             "missed": [{k: m[k] for k in ("change", "claims")} for m in wrong if not m["caught"]]}
+    grid = slice(len(tried[0].log_low))
     if sampled:
-        return data | {"says_nothing": int((bounds[0] > -TOLERANCE).sum())}
-    ratios = -excess[0][np.isfinite(tried[0].log_low)] / math.log(10)
+        return data | {"says_nothing": int((bound[grid] > -TOLERANCE).sum())}
+    ratios = -excess[grid][np.isfinite(low[grid])] / math.log(10)
     tightest, median, loosest = np.quantile(ratios, (0, 0.5, 1)).tolist()
     return data | {"median_bound_over_truth": 10.0**median, "tightest": tightest, "loosest": loosest}
 
@@ -180,8 +183,8 @@ def for_record(data):
 
 def sampled_bound(*, within_allowed, nearest):
     """The same for a bound tried at random points only; `nearest` is the largest truth / bound met there."""
-    return {"kind": "bound", "within_allowed": bool(within_allowed), "mutants_tried": 0, "mutants_caught": 0,
-            "violations": 0, "nearest_witness": f"{100 * nearest:.4g}% of the bound (a random point)"}
+    words = f"{100 * nearest:.4g}% of the bound (a random point)"
+    return equality(within_allowed) | {"kind": "bound", "nearest_witness": words}
 
 
 def check(page, item, *, draws=0, note=None, extra=None, again=None):

@@ -785,19 +785,10 @@ def rows_of_tables():
     summary = tables.summary_shares(units)
     told |= {"summary": summary, "deltas": [r for r in summary if r["delta_inferred"] in (None, 5)],
              "summary sizes": [tables.summary_sizes(units), tables.summary_sizes(logit)],
-             "counted": tables.counted(units), "nothing": tables.counted(units[:0]),
              "consecutive": [tables.problem(row) for row in tables.consecutive(units).to_dict("records")],
              "none": len(tables.consecutive(pd.DataFrame()))}
     told["not tried"] = 3 not in [entry["delta"] for entry in part(0)["random"]]
     return {name: packed(each) for name, each in told.items()}
-
-
-@case
-def counted_where_one_size_was_tried():
-    units = found_units()
-    for each in (*units.train, *units.test):
-        del each["random"][1:]
-    return tables.counted(units)
 
 
 @case

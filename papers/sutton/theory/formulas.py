@@ -44,16 +44,8 @@ def _cap(n, x, K, factor, one, two, square, shift):
     return np.log(factor * np.asarray(K)) + xlogy(np.asarray(n, float) / two + shift, base)
 
 
-def log_cap_bound(n, x):
-    """log of (1 - x^2)^(n/2) / 2, the bound of Lemma 23 on the share of a ball beyond x, 0 <= x <= 1.
-
-    The cap beyond x fits into the half ball of radius sqrt(1 - x^2) on its base.
-    """
-    return _cap(n, x, 1.0, *CAP.values(), *POWERS.values())
-
-
 def theorem_1(n, epsilon, delta, constants=NEAR, exponents=POWERS):
-    """Also Theorem 19."""
+    """Also Theorem 19, and the bound of Lemma 23 on the cap at distance epsilon of a ball of radius delta."""
     return corollary_10(n, epsilon, delta, 1.0, constants, exponents)
 
 

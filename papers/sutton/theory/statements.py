@@ -75,11 +75,11 @@ class Statement:
         self.check(parameters)
         return self.truth(**parameters)
 
-    def beyond(self, log_bound, case):
-        """By how much the truth lies beyond the bound; below 0 where it does not."""
+    def beyond(self, log_bound, log_low, log_high):
+        """By how much a truth between two values lies beyond the bound; below 0 where it does not."""
         with np.errstate(invalid="ignore"):  # a truth of 0 under a bound of 0 is no excess
-            gap = log_bound - case.log_high if self.at_least else case.log_low - log_bound
-        return np.where(case.log_low == log_bound, 0.0, gap)
+            gap = log_bound - log_high if self.at_least else log_low - log_bound
+        return np.where(log_low == log_bound, 0.0, gap)
 
 
 def verify(statement, grid=None, *, draws=0, generator=None):
@@ -117,9 +117,15 @@ def cases(statement, *, draws=0, generator=None):
     return own + [example() for example in statement.examples]
 
 
+def truths_at(tried):
+    """Between what values the logarithm of the truth lies, at all cells of the cases `tried` end to end."""
+    return np.hstack([[case.log_low, case.log_high] for case in tried])
+
+
 def bounds_at(statement, tried):
-    """Logarithms of the bound at the cells of each of the cases `tried`, whatever the conditions."""
-    return [np.broadcast_to(statement.formula(**case.given), np.shape(case.log_low)) for case in tried]
+    """Logarithms of the bound at all cells of the cases `tried` end to end, whatever the conditions."""
+    return np.concatenate([np.broadcast_to(statement.formula(**case.given), np.shape(case.log_low))
+                           for case in tried])
 
 
 def wrong_formulas(statement):
@@ -132,18 +138,6 @@ def wrong_formulas(statement):
             for way, change in ways.items():
                 formula = partial(statement.formula, **{kind: {**numbers, name: change(value)}})
                 yield f"{name} {way}", replace(statement, formula=formula)
-
-
-def violations(statement, tried, bounds):
-    """Number of cells where the truth lies on the wrong side of the bound."""
-    return sum(int((statement.beyond(bound, case) > TOLERANCE).sum()) for case, bound in zip(tried, bounds))
-
-
-def attained(case, bound):
-    """Cells where the known truth equals the bound, up to rounding: boolean (m,)."""
-    with np.errstate(invalid="ignore"):
-        return (case.log_low == case.log_high) & (
-            (np.abs(case.log_low - bound) <= TOLERANCE) | (case.log_low == bound))
 
 
 # ---- the statements --------------------------------------------------------------------------------------
