@@ -38,6 +38,7 @@ from shared.statistics import share_interval
 from shared.susceptibility import susceptibility
 
 WIDE = 0.25     # width of a share's interval from which the card says that images are few
+FEW = 20        # and the number of images below which it says so of a quantile
 SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 DRAWS = 1000    # resamples of the images for the interval of a difference
 REGIONS, STARTS = 20, 40    # images with a region of adversarial examples, and attacks on each
@@ -135,7 +136,7 @@ def quantile(name, label, values, unit, q=0.5, **more):
 def difference(first, second, generator):
     """`(value, low, high, n)` of second minus first on the n images that both have; None of no images.
 
-    The interval resamples images, the same ones for both models.
+    The interval of a median resamples images, the same ones for both models; of shares see `_of_shares`.
     """
     if first.draws and len(first.draws) == len(second.draws):
         moved, value, n = np.subtract(second.draws, first.draws), second.value - first.value, first.n
@@ -146,12 +147,28 @@ def difference(first, second, generator):
         pairs = np.array([(a, b) for a, b in zip(first.images, second.images) if None not in (a, b)])
         if len(pairs) < 2:
             return None
-        centre, n = np.mean if first.unit == "%" else np.median, len(pairs)
+        n = len(pairs)
+        if first.unit == "%":
+            return *_of_shares(*pairs.T), n
         rows = (torch.randint(n, (n,), generator=generator).numpy() for _ in range(DRAWS))
-        value, *drawn = (np.subtract(*centre(some, axis=0)[::-1])
+        value, *drawn = (np.subtract(*np.median(some, axis=0)[::-1])
                          for some in (pairs, *(pairs[r] for r in rows)))
     low, high = np.nanquantile(drawn, (0.025, 0.975))
     return float(value), float(low), float(high), n
+
+
+def _of_shares(first, second):
+    """Second minus first share of the same images, and the ends of its 95% interval.
+
+    Given how many images differ: their share in favour of the second has the exact interval of a share, so
+    that 0 is outside where an exact sign test refuses it.
+    """
+    differ, n = int((first != second).sum()), len(first)
+    if not differ:
+        return 0.0, 0.0, 0.0
+    low, high = share_interval(int((second > first).sum()), differ)
+    value = float(second.mean() - first.mean())
+    return value, *((2 * end - 1) * differ / n for end in (low, high))
 
 
 # ---- the instruments: a function of a task gives measures, and warnings ----------------------------------
@@ -204,8 +221,8 @@ def random_noise(task):
     result = susceptibility(task.model, task.x, task.y, generator=task.generator("susceptibility"), draws=100,
                             count=512, largest=10.0, loss=lost_margin)
     hit = result.attack.isfinite()
-    measures = [share("susceptible", "correct images that a step along the gradient flips", hit,
-                      result.correct, better="lower")]
+    measures = [share("susceptible", "correct images that a step of at most 10 along the gradient flips", hit,
+                      result.correct)]
     label = "of these, flipped by one of {} draws of noise of {} × that step's norm"
     return measures + [share(f"noise_{delta}", label.format(result.draws, delta), row.isfinite(), hit)
                        for delta, row in zip(result.deltas, result.random)], {}
@@ -216,11 +233,14 @@ def distances(task):
     dirs = directions(task.x[0].numel(), count, negatives=True, generator=task.generator("directions"))
     result = survey(task.model, task.x[task.correct], dirs, step=0.02, top=0.5)
     pure = torch.where(result.censored, torch.nan, purity(result, 1)[:, 0])
-    label = f"nearest boundary in {len(dirs)} random directions, median (searched up to {result.top:g})"
+    norm = result.top * task.x[0].numel() ** 0.5
+    label = (f"nearest boundary in {len(dirs)} random directions, median (searched up to {result.top:g} RMS, "
+             f"{norm:.1f} L2)")
     return [quantile("boundary_distance", label, task.placed(result.nearest), "RMS", better="higher"),
-            share("boundary_censored", f"images without a boundary up to {result.top:g}",
+            share("boundary_censored", "images without a boundary up to there",
                   task.placed(result.censored.float()) == 1, task.correct, better="higher"),
-            quantile("purity", "share of directions to the most frequent other class, median",
+            quantile("purity", "of the directions that reach a boundary, the share that enters the most "
+                     "frequent class, median",
                      task.placed(pure), "")], {}
 
 
@@ -229,9 +249,10 @@ def pairs(task):
     result = borderline.search(task.model, task.x, partners, threshold=0.99, max_iterations=20)
     searched = ~result.excluded
     values = torch.where(searched, result.robustness, torch.nan)
-    return [quantile("borderline_similarity", "similarity to the source where the label changes, median",
+    return [quantile("borderline_similarity", "similarity to the source where the answer changes, median",
                      values, "SSIM", better="lower"),
-            share("borderline_converged", "searches that end at SSIM 0.99", result.converged, searched)], {}
+            share("borderline_converged", "searches that end with two images of different answers and an "
+                  "SSIM of 0.99 or more", result.converged, searched)], {}
 
 
 def clusters(task):
@@ -266,12 +287,12 @@ def retrainings(task):
     others = f"all {count} re-trainings" if count > 1 else "the re-training"
     return [share("transfer", f"PGD images that {others} misclassify, too", (moved[1:] != task.y).all(0), hit,
                   better="lower"),
-            share("alarm_adversarial", "PGD images on which two models disagree", (moved != moved[0]).any(0),
-                  hit),
-            share("alarm_clean", "clean images on which two models disagree", (clean != clean[0]).any(0),
+            share("alarm_adversarial", "PGD images on which the model and its re-trainings disagree",
+                  (moved != moved[0]).any(0), hit),
+            share("alarm_clean", "clean images on which they disagree", (clean != clean[0]).any(0),
                   task.correct),
             quantile("region", f"share of the points between {STARTS} PGD images of one image "
-                     "that the model misclassifies, median", inside[0], ""),
+                     f"that the model misclassifies, median of at most {REGIONS} images", inside[0], ""),
             quantile("region_transfer", "the same share for the re-training that errs least, median",
                      inside[1:].amin(0), "", better="lower")], {}
 
@@ -287,22 +308,22 @@ SECTIONS = (
      "The Carlini-Wagner attack minimises the norm of the perturbation; where a step along the gradient is "
      "shorter, that step counts. A larger norm is better."),
     ("Noise against an attack", random_noise,
-     "A step along the gradient changes the label. Noise of the norm of this step rarely does; the shares "
-     "show how fast that grows with the norm of the noise. Neither end is better: robust models have longer "
-     "steps, and more noise beside them."),
+     "A step along the gradient is lengthened until the label changes. For the images where it does: the "
+     "share whose label changes under noise of the norm of that step, and of its multiples. A robust model "
+     "needs longer steps, and longer noise changes more labels: no end of these numbers is better."),
     ("Boundary distances", distances,
      "How far a correctly classified image moves in a random direction until its label changes. A larger "
      "distance is better."),
     ("Borderline pairs", pairs,
-     "An image is mixed with one of another class until the label changes. A lower similarity is better: "
-     "the image must change more."),
+     "An image is mixed with one of another class until the model's answer changes, right or wrong as it "
+     "was. A lower similarity is better: the image must change more."),
     ("How classes lie", clusters,
      "Widths and distances of the classes among the logits, without an attack. Smaller is meant to be "
-     "better; whether it is, the attacks above show."),
+     "better, where the attacks above agree."),
     ("Re-trainings", retrainings,
      "Whether networks trained in the same way from other seeds make the same mistakes: on one adversarial "
      "image each, and in the region between many of one image. Where they disagree on adversarial images and "
-     "agree on clean ones, disagreement exposes the attack."))
+     "agree on clean ones, disagreement may expose an attack."))
 
 
 # ---- the card --------------------------------------------------------------------------------------------
@@ -320,16 +341,20 @@ class Card:
             for name in dict.fromkeys(n for s in sections for n in s.warnings):
                 warned[model, name] = " ".join(dict.fromkeys(s.warnings[name] for s in sections
                                                              if name in s.warnings))
-            wide = [m.label for s in sections for m in s.measures
-                    if m.unit == "%" and m.n and m.high - m.low > WIDE]
-            if wide:
-                warned[model, "few-images"] = (
-                    f"{len(wide)} of the shares have an interval wider than {100 * WIDE:.0f} points, for "
-                    f"example “{wide[0]}”; take more images.")
+            measures = [m for s in sections for m in s.measures if m.n]
+            wide = [m.label for m in measures if m.unit == "%" and m.high - m.low > WIDE]
+            few = [m.label for m in measures if m.unit != "%" and m.n < FEW]
+            said = [f"{len(wide)} of the shares have an interval wider than {100 * WIDE:.0f} points, for "
+                    f"example “{wide[0]}”"] if wide else []
+            said += [f"{len(few)} of the quantiles rest on fewer than {FEW} images, for example "
+                     f"“{few[0]}”"] if few else []
+            if said:
+                warned[model, "few-images"] = f"{'; '.join(said)}; take more images."
         if against := [f"“{label}”" for _, label, better in self.preferences
                        if self.under_pgd and better != self.under_pgd]:
             other = next(model for model in self.sections if model != self.under_pgd)
-            warned["both", "rank-disagrees"] = f"Against PGD, {other} is better in {'; '.join(against)}."
+            warned["both", "rank-disagrees"] = (
+                f"PGD finds {self.under_pgd} more robust; {other} is better in {'; '.join(against)}.")
         return warned
 
     @property

@@ -1,5 +1,6 @@
 """A `Card` as HTML: one page without scripts or anything from elsewhere, light and dark, wide and narrow."""
 import json
+import re
 from html import escape
 from pathlib import Path
 
@@ -40,14 +41,19 @@ def number(value, unit=""):
     return f"{100 * value:.1f}%" if unit == "%" else f"{value:.3g}{f' {unit}' if unit else ''}"
 
 
+def breakable(name):
+    """A name in which a line may break at a sign."""
+    return re.sub(r"([:_.-])", r"\1<wbr>", escape(name))
+
+
 def measured(measure):
     """A value with its interval and n."""
     if measure is None or measure.value is None:
         return "no value"
     unit = "%" if measure.unit == "%" else ""
     ends = "" if None in (measure.low, measure.high) else \
-        f" <small>{number(measure.low, unit)} to {number(measure.high, unit)}</small>"
-    return f"<b>{number(measure.value, measure.unit)}</b>{ends} <small>n&nbsp;=&nbsp;{measure.n:,}</small>"
+        f"{number(measure.low, unit)} to {number(measure.high, unit)}; "
+    return f"<b>{number(measure.value, measure.unit)}</b> <small>({ends}n&nbsp;=&nbsp;{measure.n:,})</small>"
 
 
 def changed(measure, difference):
@@ -56,8 +62,9 @@ def changed(measure, difference):
         return "–"
     scale, unit = (100, " points") if measure.unit == "%" else (1, "")
     value, low, high = (scale * v for v in difference[:3])
-    text = f"{value:+.3g}{unit} <small>{low:.3g} to {high:.3g} n&nbsp;=&nbsp;{difference[3]:,}</small>"
-    return text if not low <= 0 <= high else f'<span class="soft">{text} <small>(not resolved)</small></span>'
+    within = "; within chance" * (low <= 0 <= high)
+    return (f"{value:+.3g}{unit} <small>({low:.3g} to {high:.3g}; n&nbsp;=&nbsp;{difference[3]:,}{within})"
+            "</small>")
 
 
 def known(shape):
@@ -70,19 +77,19 @@ def known(shape):
 def strip(name, unit, own, others):
     """A line with known networks as dots and the reader's models, [(value, colour)], as triangles.
 
-    "" without any dots.
+    From 0 to 100% for shares, else from the lowest to the highest of all shown. "" without any dots.
     """
     dots = {network: values[name] for network, values in others.items() if values.get(name) is not None}
     if not dots or not own:
         return ""
-    values = [*dots.values(), *(value for value, _ in own)]
+    values = [0, 1] if unit == "%" else [*dots.values(), *(value for value, _ in own)]
     low, high = min(values), max(values)
     width = (high - low) or 1
 
     def at(value):
         return 8 + 224 * (value - low) / width
 
-    marks = [f'<circle cx="{at(v):.1f}" cy="10" r="4" fill="currentColor" fill-opacity=".35"><title>'
+    marks = [f'<circle cx="{at(v):.1f}" cy="10" r="4" fill="currentColor" fill-opacity=".5"><title>'
              f"{escape(network)}: {number(v, unit)}</title></circle>" for network, v in dots.items()]
     marks += [f'<path d="M{at(v):.1f} 4l6 12h-12z" fill="{colour}"/>' for v, colour in own]
     return (f'<svg viewBox="0 0 240 34" role="img" aria-label="among {len(dots)} known networks, '
@@ -103,20 +110,21 @@ def section(card, title, others):
               for model, s in sections.items() if s and s.error]
     by_name = {model: {m.name: m for m in s.measures} for model, s in sections.items() if s}
     first = next((s.measures for s in sections.values() if s and s.measures), [])
-    rows = []
+    minus, rows = " − ".join(reversed(by_name)), []
     for m in first:
         own = {model: names.get(m.name) for model, names in by_name.items()}
         cells = [f'<td data-head="{escape(model)}">{measured(one)}</td>' for model, one in own.items()]
         if len(sections) == 2:
-            cells.append(f'<td data-head="difference">{changed(m, card.differences.get(m.name))}</td>')
+            cells.append(f'<td data-head="{escape(minus)}">{changed(m, card.differences.get(m.name))}</td>')
         claimed = "meant to be " * (m.name in MEANT)
         better = f" <small>({m.better} is {claimed}better)</small>" if m.better else ""
         values = [(one.value, colour) for one, colour in zip(own.values(), COLOURS)
                   if one and one.value is not None]
         if others:
-            cells.append(f"<td>{strip(m.name, m.unit, values, others)}</td>")
+            cells.append('<td data-head="among known networks">'
+                         f"{strip(m.name, m.unit, values, others)}</td>")
         rows.append(f"<tr><th>{escape(m.label)}{better}</th>{''.join(cells)}</tr>")
-    heads = ["", *map(escape, by_name), *[" − ".join(map(escape, reversed(by_name)))] * (len(sections) == 2),
+    heads = ["", *map(breakable, by_name), *[breakable(minus)] * (len(sections) == 2),
              *["among known networks"] * bool(others)]
     if rows:
         parts.append(f"<table><thead><tr>{''.join(f'<th>{h}</th>' for h in heads)}</tr></thead>"
@@ -129,16 +137,17 @@ def body(card):
     settings, others = card.settings, known(card.settings["shape"])
     shape = " × ".join(map(str, settings["shape"]))
     marks = ", ".join(f'<span style="color:{c}">▲</span> {escape(m)}' for m, c in zip(card.sections, COLOURS))
-    place = (f"Dots are {len(others)} known networks on images of this size, a line from their lowest to "
-             f"their highest value: {escape('; '.join(others))}. {marks}." if others else
-             "There are no reference networks for images of this size.")
+    place = (f"Dots: known networks, measured on their own test images of this size "
+             f"({escape('; '.join(others))}). {marks}." if others else
+             "There are no known networks for images of this size.")
     warnings = "".join(f'<p class="warning"><b>{escape(name)}</b> ({escape(model)}): {escape(text)}</p>'
                        for (model, name), text in card.warnings.items())
     names = " and ".join(map(escape, card.sections))
     titles = dict.fromkeys(s.title for sections in card.sections.values() for s in sections)
     pairs = "; a difference is of images that have a value of both models" * (len(card.sections) == 2)
+    # Who is more robust under PGD; what prefers the other one stands in a warning.
     better = {model: [label for _, label, best in card.preferences if best == model]
-              for model in card.sections} if len(card.sections) == 2 else {}
+              for model in card.sections if len(card.sections) == 2 and card.under_pgd in (None, model)}
     summary = f"<p>More robust under PGD: <b>{escape(card.under_pgd)}</b>.</p>" if card.under_pgd else ""
     summary += "".join(f"<p><b>{escape(model)}</b> is better beyond chance in: "
                       f"{escape('; '.join(labels))}.</p>" for model, labels in better.items() if labels)

@@ -162,7 +162,7 @@ def _checked_range(x, y, window, data_range):
         raise UserError(f"SSIM compares images of one type and range, not {x.dtype} and {y.dtype}")
     if min(x.shape[-2:]) < window:
         raise UserError(f"images of {' x '.join(map(str, x.shape[-2:]))} pixels are too small: "
-                         f"SSIM's window is {window} x {window}; convention 'uniform' has 7 x 7")
+                         f"SSIM's window is {window} x {window} (7 x 7 for the convention 'uniform')")
     if data_range is None and x.dtype == torch.uint8:
         return 255.0
     if data_range is None:
