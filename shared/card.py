@@ -136,7 +136,7 @@ def quantile(name, label, values, unit, q=0.5, **more):
 def difference(first, second, generator):
     """`(value, low, high, n)` of second minus first on the n images that both have; None of no images.
 
-    The interval of a median resamples images, the same ones for both models; of shares see `_of_shares`.
+    The interval of a median resamples images, the same ones for both models.
     """
     if first.draws and len(first.draws) == len(second.draws):
         moved, value, n = np.subtract(second.draws, first.draws), second.value - first.value, first.n
@@ -158,17 +158,27 @@ def difference(first, second, generator):
 
 
 def _of_shares(first, second):
-    """Second minus first share of the same images, and the ends of its 95% interval.
+    """Second minus first share of the same images (0 or 1), and the ends of its 95% interval.
 
-    Given how many images differ: their share in favour of the second has the exact interval of a share, so
-    that 0 is outside where an exact sign test refuses it.
+    Newcombe 1998, method 10: from the intervals of both (Wilson) and their correlation. Resampling would take
+    four images that differ, all in one direction, for a difference beyond chance.
     """
-    differ, n = int((first != second).sum()), len(first)
-    if not differ:
-        return 0.0, 0.0, 0.0
-    low, high = share_interval(int((second > first).sum()), differ)
-    value = float(second.mean() - first.mean())
-    return value, *((2 * end - 1) * differ / n for end in (low, high))
+    from scipy.stats import binomtest
+    n, shares = len(first), (first.mean(), second.mean())
+    (low1, high1), (low2, high2) = (binomtest(int(hits.sum()), n).proportion_ci(method="wilson")
+                                    for hits in (first, second))
+    both, ones, twos = (first * second).sum(), first.sum(), second.sum()
+    excess = n * both - ones * twos     # both times neither minus the two ways to differ
+    excess = max(excess - n / 2, 0) if excess > 0 else excess
+    spread = (ones * (n - ones) * twos * (n - twos)) ** 0.5
+    correlation = excess / spread if spread else 0.0
+
+    def reach(a, b):
+        return (a**2 - 2 * correlation * a * b + b**2) ** 0.5
+
+    value = shares[1] - shares[0]
+    return (float(value), float(value - reach(shares[1] - low2, high1 - shares[0])),
+            float(value + reach(shares[0] - low1, high2 - shares[1])))
 
 
 # ---- the instruments: a function of a task gives measures, and warnings ----------------------------------

@@ -71,6 +71,17 @@ def test_a_difference_is_taken_on_the_same_images():
     assert difference(*drawn, draws)[:3] == pytest.approx((1.0, 1.0, 1.0))
 
 
+@pytest.mark.parametrize("both, one, other, neither, low, high", [
+    (36, 12, 2, 0, 0.0569, 0.3404), (36, 14, 0, 0, 0.1528, 0.4167),     # Newcombe 1998, method 10
+    (93, 4, 0, 3, -0.0069, 0.0995)])    # four images that differ: an exact sign test gives 0.125
+def test_a_difference_of_paired_shares_has_newcombes_interval(both, one, other, neither, low, high):
+    counts = torch.tensor([both, one, other, neither])
+    hits = [share("a", "", torch.tensor(right).repeat_interleave(counts))
+            for right in ([True, False, True, False], [True, True, False, False])]
+    found = difference(*hits, None)
+    assert found[1:3] == pytest.approx((low, high), abs=1e-4) and found[3] == both + one + other + neither
+
+
 def test_each_section_measures_both_models_with_intervals(both):
     for sections in both.sections.values():
         assert [s.title for s in sections] == [title for title, *_ in SECTIONS]
