@@ -152,8 +152,9 @@ def over_digits(runs):
     means = rates.groupby([row["number"] for row in rows]).mean()
     if len(means) < 2:
         return {}
-    low, high = stats.t.interval(0.95, len(means) - 1, means.mean(), means.sem())
-    return {"digits": len(means), "percent": means.mean(), "low": max(low, 0), "high": min(high, 100)}
+    half = stats.t.ppf(0.975, len(means) - 1) * means.sem()
+    return {"digits": len(means), "percent": means.mean(),
+            "low": max(means.mean() - half, 0), "high": min(means.mean() + half, 100)}
 
 
 def box(runs, item="table-2"):

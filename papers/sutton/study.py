@@ -132,7 +132,7 @@ def draw(runs, printed):
     off = {f"{u['pair']}, {u['length']} epochs, seed {u['again']}:\n{in_words(u['network'])}":
            deviations(measured(u, zero=False), u["pair"], printed) for u in in_order(runs)}
     off = pd.DataFrame(off).T.dropna()
-    figure, ax = plt.subplots(figsize=(7.2, 1.6 + 0.45 * len(off)))
+    figure, ax = plt.subplots(figsize=(7.2, 2.2 + 0.45 * len(off)))
     sns.heatmap(off, annot=True, fmt="+.1f", cmap=display.DEVIATIONS, vmin=-3, vmax=3, cbar=False, ax=ax,
                 xticklabels=[f"{WHAT[w]}\n{figures.SETS[s]}" for s, w in off.columns], yticklabels=True)
     ax.set(xlabel="deviation, in standard deviations", ylabel="")
