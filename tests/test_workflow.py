@@ -524,7 +524,7 @@ def test_records_are_rebuilt_each_after_those_it_needs(tmp_path, monkeypatch):
 
 def test_what_is_absent_smaller_or_out_of_date_is_told_with_its_command(tmp_path, monkeypatch):
     monkeypatch.setenv("BOUNDARY_RESULTS", str(tmp_path))
-    for file in ("runs/ren/networks/gone.json", "runs/ren/nobodys/x.json", "units/ren/page/sets/b1.json"):
+    for file in ("runs/ren/networks/gone.json", "runs/ren/nobodys/x.json"):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text("")
     absent = {"b2": [3600.0, {"images": 50}], "b3": [7200.0, {}]}
@@ -545,8 +545,7 @@ def test_what_is_absent_smaller_or_out_of_date_is_told_with_its_command(tmp_path
         "make fill HOURS=n FIRST=ren/more"]
     assert told[4] == "ren/networks: no plan names gone: git rm results/runs/ren/networks/gone*"
     assert told[5] == "ren/nobodys: no plan names x: git rm results/runs/ren/nobodys/x*"
-    assert told[6] == "1 files are left under results/units: python -m workflow.migrate"
-    assert told[7].startswith("recorded runs: 8 from torch 0.0.1, 0 from torch ")
+    assert told[6].startswith("recorded runs: 8 from torch 0.0.1, 0 from torch ")
 
 
 def test_records_of_one_notebook_are_judged_alone(tmp_path):

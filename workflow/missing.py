@@ -207,7 +207,7 @@ def standing(s):
 
 
 def unplanned():
-    """Lines on run files that no plan names, and on what is left of an earlier form."""
+    """Lines on run files that no plan names."""
     known = catalogue.experiments()
     for folder in sorted((runtime.results_folder() / "runs").glob("*/*")):
         name = "/".join(folder.parts[-2:])
@@ -215,9 +215,6 @@ def unplanned():
         for path in sorted(folder.glob("[!.]*.json")):
             if path.stem not in plan:
                 yield f"{name}: no plan names {path.stem}: git rm results/runs/{name}/{path.stem}*"
-    left = list((runtime.results_folder() / "units").rglob("*.json"))
-    if left:
-        yield f"{len(left)} files are left under results/units: python -m workflow.migrate"
 
 
 def versions(facts_of):
