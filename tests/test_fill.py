@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -302,6 +303,8 @@ def test_children_end_with_their_parent_however_it_ends(children, monkeypatch):
             "time.sleep(60)")
     parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     pid = int(parent.stdout.readline())
+    priority = Path(f"/proc/{pid}/autogroup")       # of its session, where the kernel has one
+    assert not priority.exists() or priority.read_text().endswith("nice 10\n")
     parent.kill()
     parent.wait()
     parent.stdout.close()

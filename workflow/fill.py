@@ -4,6 +4,7 @@ They are computed at low priority in a worktree of HEAD, so that the tree may be
 written into the results of the tree, each the moment it is finished. First come those of EXPERIMENT, then
 what `workflow.missing` tells first. Stopped or killed, the same command goes on where it was.
 """
+import contextlib
 import ctypes
 import fcntl
 import math
@@ -116,7 +117,10 @@ def plan(tasks, lacking, seconds, jobs):
 # ---- computing -------------------------------------------------------------------------------------------
 def low():
     """In the child: give way to everything else, and end with the parent, even where that is killed."""
+    os.setsid()
     os.nice(10)
+    with contextlib.suppress(OSError):      # sessions have a priority of their own on Linux
+        Path("/proc/self/autogroup").write_text("10")
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)     # PR_SET_PDEATHSIG
 
 
