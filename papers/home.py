@@ -58,7 +58,10 @@ def one_vote():
     votes = {name: row(kept("he", "table-2"), examples=name)["mnist_region_normal_accuracy_pct"]
              for name in ("OptBrittle", "OptMargin")}
     bars = {name: share(round(vote.value * vote.of / 100), vote.of) for name, vote in votes.items()}
-    return bars, {**bars, "of": votes["OptMargin"].of}
+    settings = kept("he", "extra-optimiser-settings")
+    restored = [setting["region, %"] for setting in settings]
+    return bars, {**bars, "of": votes["OptMargin"].of, "least": min(restored), "most": max(restored),
+                  "few": settings[0]["n"]}
 
 
 def disagreement():
