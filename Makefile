@@ -44,10 +44,11 @@ book: run
 run: $(READY)
 	@$(ALONE) python -m workflow.book $(PROFILE) $(JOBS)
 
+# One worker more than cores: some wait for a browser or a kernel.
 test: $(READY)
 	@ruff check .
 	@lint-imports --no-cache | tail -n 4
-	@OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE python -m pytest -n $(JOBS) --dist worksteal
+	@OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE python -m pytest -n $$(($(JOBS) + 1)) --dist worksteal
 
 bench:
 	$(MAKE) --no-print-directory LOCK=benchmarks/requirements.lock VENV=.venv-bench .venv-bench/.ready
