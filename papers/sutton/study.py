@@ -73,17 +73,31 @@ def scores(runs, printed):
         for u in in_order(runs) for zero in (False, True)])
 
 
-def mean_scores(scores):
-    """Over the seeds: a row a network, length and way of counting, a column a pair; NaN of no attack."""
-    by_reading = scores.groupby(["network", "epochs", "zero", "pair"]).score
-    return by_reading.agg(lambda some: some.mean(skipna=False)).unstack()
+def choice(scores, wanted):
+    """The reading that rule 5 chooses: (network, epochs, zero). None where there is none, or none yet.
 
+    A missing training is one that may change the choice. Scores are not negative, so that a reading is out
+    as soon as the scores of its first trainings add up to too much.
 
-def choice(scores):
-    """The reading that rule 5 chooses among those on both pairs, None where there is none."""
-    means = mean_scores(scores).reindex(columns=[*PAIRS]).dropna().mean(axis=1)
-    near = means[means <= MARGIN * means.min()]
-    return min(near.index, key=lambda r: (departures(*r[0], epochs=r[1]), means[r]), default=None)
+    scores   what `scores` returns
+    wanted   the trainings of the study, as `study_runs` has them
+    """
+    told = dict(list(scores.groupby(["network", "epochs", "zero"]).score))
+    means, least = {}, {}   # of readings with all trainings; of others, what their mean is at least
+    wanted = pd.DataFrame(wanted, columns=["pair", "network", "epochs", "seed"])
+    for (network, epochs), runs in wanted.groupby(["network", "epochs"]):
+        if runs["pair"].nunique() < len(PAIRS):
+            continue
+        for zero in (False, True):
+            some = told.get((network, epochs, zero), pd.Series(dtype=float))
+            mean = some.sum(skipna=False) / len(runs)
+            if not np.isnan(mean):      # NaN: a network without any attack
+                (means if len(some) == len(runs) else least)[network, epochs, zero] = mean
+    limit = MARGIN * min(means.values(), default=np.inf)
+    if any(score <= limit for score in least.values()):
+        return None
+    near = [reading for reading, score in means.items() if score <= limit]
+    return min(near, key=lambda r: (departures(*r[0], epochs=r[1]), means[r]), default=None)
 
 
 # ---- what the page shows ---------------------------------------------------------------------------------
@@ -141,15 +155,17 @@ def draw(runs, printed):
 
 
 def choice_in_words(runs, printed):
-    """What the rule chooses, or how many of its trainings are missing."""
+    """What the rule chooses, or how many trainings are missing."""
     wanted = study_runs(int(runs["length"].min()))
-    if missing := len(wanted) - len(runs):
-        return f"The rule has not chosen yet: {missing} of {len(wanted)} trainings of the study are missing."
-    if (chosen := choice(scores(runs, printed))) is None:
-        return "The rule chooses none: no network has an attack on both pairs."
+    chosen, missing = choice(scores(runs, printed), wanted), len(wanted) - len(runs)
+    if chosen is None:
+        return (f"The rule has not chosen yet: {missing} of {len(wanted)} trainings of the study are missing."
+                if missing else "The rule chooses none: no network has an attack on both pairs.")
     network, epochs, zero = chosen
+    rest = (f" {missing} of {len(wanted)} trainings are missing; no result of theirs can change the choice."
+            if missing else "")
     return (f"The rule chooses: {in_words(network)}, {epochs} epochs; images with a zero gradient count as "
-            f"{counting(zero)}.")
+            f"{counting(zero)}.{rest}")
 
 
 def counting(zero):
