@@ -92,7 +92,7 @@ def test_the_second_pair_and_the_longer_trainings_are_those_that_the_recorded_sc
                           for n in runs if recorded.path(n).exists()])
     screen = runs[(runs["pair"] == "deer-horse") & (runs["length"] == 50)]
     assert len(screen) == 12
-    told = study.scores(screen, PRINTED)
-    assert set(best(told, ["deer-horse"], 4)) == set(experiments.SECOND)
-    told = study.scores(runs[runs["length"] == 50], PRINTED)
-    assert set(best(told, list(experiments.PAIRS), 2)) == set(experiments.LONGER)
+    scored = study.scores(screen, PRINTED)
+    assert set(best(scored, ["deer-horse"], 4)) == set(experiments.SECOND)
+    scored = study.scores(runs[runs["length"] == 50], PRINTED)
+    assert set(best(scored, list(experiments.PAIRS), 2)) == set(experiments.LONGER)

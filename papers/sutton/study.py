@@ -82,14 +82,14 @@ def choice(scores, wanted):
     scores   what `scores` returns
     wanted   the trainings of the study, as `study_runs` has them
     """
-    told = dict(list(scores.groupby(["network", "epochs", "zero"]).score))
+    by_reading = dict(list(scores.groupby(["network", "epochs", "zero"]).score))
     means, least = {}, {}   # of readings with all trainings; of others, what their mean is at least
     wanted = pd.DataFrame(wanted, columns=["pair", "network", "epochs", "seed"])
     for (network, epochs), runs in wanted.groupby(["network", "epochs"]):
         if runs["pair"].nunique() < len(PAIRS):
             continue
         for zero in (False, True):
-            some = told.get((network, epochs, zero), pd.Series(dtype=float))
+            some = by_reading.get((network, epochs, zero), pd.Series(dtype=float))
             mean = some.sum(skipna=False) / len(runs)
             if not np.isnan(mean):      # NaN: a network without any attack
                 (means if len(some) == len(runs) else least)[network, epochs, zero] = mean
