@@ -3,7 +3,8 @@
 # make bench     our kernels against peers and against their floor; KEEP=results/benchmarks.json: for the book
 # make data      every data set: found, downloaded, or what to do
 # make missing   what some hours would complete; which runs are absent, smaller than published, or out of date
-# make fill      HOURS=n: compute missing runs that long, at low priority; FIRST=experiment: its runs first
+# make fill      HOURS=n: compute missing runs that long, at low priority; FIRST=experiment: its runs first;
+#                OPTIONS="...": Snakemake's, such as --workflow-profile workflow/profiles/slurm
 # make records   every record anew, from the recorded runs alone
 # make card      MODEL=package.module:factory WEIGHTS=net.safetensors DATA=images.npz OUT=card.html CHECK=... IMAGES=n RETRAINED="..."
 # make same      EXPERIMENT=he/attacks: does changed code compute what it did? then its digest is renewed
@@ -66,7 +67,7 @@ missing: $(READY)
 	@python -m workflow.missing
 
 fill: $(READY)
-	@python -m workflow.fill "$(HOURS)" "$(JOBS)" "$(FIRST)"
+	@python -m workflow.fill "$(HOURS)" "$(JOBS)" "$(FIRST)" $(OPTIONS)
 
 records: $(READY)
 	@python -m workflow.records

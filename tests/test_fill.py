@@ -2,7 +2,7 @@
 import json
 import os
 import re
-import signal
+import shutil
 import subprocess
 import sys
 import time
@@ -13,7 +13,7 @@ import pytest
 from report import page as start
 from report import parameters, provenance, store
 from report.experiment import Experiment, folder_of, results_of
-from shared import runtime
+from shared import ROOT, runtime
 from shared.data import sets
 from workflow import catalogue, fill, imports, missing, needs, planned
 
@@ -184,11 +184,23 @@ def test_items_lack_their_runs_and_those_that_these_come_after(monkeypatch):
     assert known["x/s"]["u"].sizes == (("size", 10),)
 
 
+def test_short_runs_of_an_experiment_share_a_start():
+    tasks = [task("a", 300.0), task("b", 200.0), task("c", 200.0), task("long", 9e3), task("d", 1.0),
+             task("e", 1.0, "x/b"), task("f", None, "x/b"), task("g", None, "x/b")]
+    several = ["".join(t.run for t in job) for job in fill.in_jobs(tasks)]
+    assert several == ["ab", "c", "long", "d", "e", "f", "g"]
+
+
 def test_only_what_fits_is_started_and_the_unknown_last():
-    long, short, unknown = task("long", 90.0), task("short", 10.0), task("unknown", None)
-    assert fill.next_task([long, unknown, short], 60) is short
-    assert fill.next_task([long, unknown], 60) is unknown
-    assert fill.next_task([long], 60) is None and fill.next_task([unknown], 0) is None
+    long, short, other = task("long", 90.0), task("short", 10.0), task("other", 55.0)
+    unknown = task("unknown", None)
+
+    def fit(*tasks, seconds=60, cores=1):
+        return [t.run for job in fill.fitting([[t] for t in tasks], seconds, cores) for t in job]
+
+    assert fit(long, unknown, short) == ["short", "unknown"]
+    assert fit(short, other) == ["short"] and fit(short, other, cores=2) == ["short", "other"]
+    assert fit(long) == [] and fit(unknown) == ["unknown"] and fit(task("all", 60.0), unknown) == ["all"]
 
 
 # ---- knobs and the worktree ------------------------------------------------------------------------------
@@ -202,7 +214,7 @@ def test_a_wrong_knob_is_refused_in_one_line(words, said):
     with pytest.raises(runtime.UserError, match=said) as error:
         fill.knobs(*words)
     assert "\n" not in str(error.value)
-    assert fill.knobs("0.5", "2", "chen/natural") == (0.5, 2, "chen/natural")
+    assert fill.knobs("0.5", "2", "chen/natural", "-n") == (0.5, 2, "chen/natural", ("-n",))
 
 
 def git(folder, *words):
@@ -249,67 +261,62 @@ def test_a_second_one_in_the_same_tree_refuses(tmp_path, monkeypatch):
 
 
 # ---- computing -------------------------------------------------------------------------------------------
+MADE = """
+import os, pathlib, sys, time
+run = sys.argv[3]
+if run[0] == "f":
+    raise SystemExit("it broke")
+if run[0] == "s":
+    pathlib.Path("pid").write_text(str(os.getpid()))
+    time.sleep(600)
+pathlib.Path("order").open("a").write(" ".join(sys.argv[3:]) + "\\n")
+"""
+
+
 @pytest.fixture
-def children(home, monkeypatch):
-    """Children that write their run, fail or sleep, as its name says: those that were started."""
-    started = []
-
-    def child(what, experiment, run, *words, **how):
-        path = folder_of(experiment) / f"{run}.json"
-        code = {"f": "raise SystemExit('it broke')", "s": "import time; time.sleep(60)"}.get(
-            run[0], f"import pathlib; p = pathlib.Path({str(path)!r}); "
-                     "p.parent.mkdir(parents=True, exist_ok=True); p.write_text('')")
-        started.append((run, subprocess.Popen([sys.executable, "-c", code], **how)))
-        return started[-1][1]
-
-    monkeypatch.setattr(missing, "planned", child)
-    monkeypatch.setattr(fill, "LOGS", home / "logs")
-    monkeypatch.setattr(fill, "PAUSE", 0.02)
-    return started
+def place(tmp_path, monkeypatch):
+    """A folder with this project's workflow, but runs that note their names, fail or sleep, as these say."""
+    shutil.copytree(ROOT / "workflow", tmp_path / "workflow")
+    (tmp_path / "workflow/planned.py").write_text(MADE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(ROOT)]))
+    monkeypatch.setattr(catalogue, "experiments", lambda: {e.name: e for e in (squares, later)})
+    monkeypatch.setattr(fill, "low", lambda: None)
+    return tmp_path
 
 
-def test_a_line_a_run_says_what_it_completes_and_what_is_left(children):
-    a, b, bad = task("a", 1.0), task("b", 1.0), task("f", 1.0)
-    there = task("there", 1.0)
-    there.path.parent.mkdir(parents=True)
-    there.path.write_text("")
-    lacking = [missing.Item("ren", "table-1", frozenset({a, b}), True)]
-    lines = []
-    fill.compute([there, a, bad, b, task("long")], lacking, 60, 1, say=lambda line, **_: lines.append(line))
-    assert [run for run, _ in children] == ["a", "f", "b"]
-    assert re.match(r"x/a a  \d\.\d min; completes nothing alone; 3 runs left, about 1\.0 h", lines[0])
-    assert re.match(r"x/a f  \d\.\d min; FAILED: it broke; log: ", lines[1])
-    assert "completes Ren et al., Table I; 2 runs left, about 1.0 h" in lines[2]
-    assert lines[3].startswith("nothing fits into what is left of the time: the shortest run, x/a long")
+def test_jobs_are_computed_in_their_order_and_a_line_says_how_each_ended(place, capfd):
+    tasks = [task("c", 1.0, "ren/squares"), task("a", 2.0, "ren/squares"), task("all", 9.0, "ren/later"),
+             missing.Task("ren/squares", "b", 3.0, (("size", 10),)), task("f", None, "ren/squares")]
+    assert fill.compute(fill.in_jobs(tasks), 120, 1)
+    assert (place / "order").read_text().splitlines() == ["c a", "b -p size 10"]
+    lines = [" ".join(line.split()) for line in capfd.readouterr().out.splitlines()]
+    assert lines[0] == "4 to run, about 0.3 min of one core"
+    assert re.fullmatch(r"ren/squares/c\+1 0\.\d min; 3 left, about 0\.3 min of one core", lines[1])
+    failed = next(i for i, line in enumerate(lines) if line.startswith("ren/squares/f "))
+    assert "FAILED" in lines[failed] and lines[failed + 1] == "it broke"
+    # What rests on a failed run is not computed.
+    assert not any(line.startswith("ren/later") for line in lines)
 
 
-def test_a_run_over_its_time_is_stopped_and_others_run_beside_it(children):
-    lines = []
-    fill.compute([task("s1", 0.1), task("s2", None), task("a", 0.1)], [], 3, 3,
-                 say=lambda line, **_: lines.append(line))
-    assert [run for run, _ in children] == ["s1", "a", "s2"]
-    assert sum("stopped at the end of the time" in line for line in lines) == 2
-    assert [c.returncode for run, c in children if run[0] == "s"] == [-signal.SIGTERM] * 2
+def test_jobs_end_when_the_time_is_up(place, monkeypatch, capfd):
+    class UpOnceARunIsThere(subprocess.Popen):
+        def wait(self, timeout=None):
+            while timeout and not Path("pid").exists() and self.poll() is None:
+                time.sleep(0.05)
+            if timeout:
+                raise subprocess.TimeoutExpired("snakemake", timeout)
+            return super().wait()
 
-
-def test_children_end_with_their_parent_however_it_ends(children, monkeypatch):
-    monkeypatch.setattr(time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
-    with pytest.raises(KeyboardInterrupt):
-        fill.compute([task("s1"), task("s2")], [], 1e5, 2)
-    assert [c.returncode for _, c in children] == [-signal.SIGTERM] * 2
-    monkeypatch.undo()
-    code = ("import subprocess, sys, time\nfrom workflow import fill\n"
-            "c = subprocess.Popen(['sleep', '60'], preexec_fn=fill.low)\nprint(c.pid, flush=True)\n"
-            "time.sleep(60)")
-    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    pid = int(parent.stdout.readline())
-    priority = Path(f"/proc/{pid}/autogroup")       # of its session, where the kernel has one
-    assert not priority.exists() or priority.read_text().endswith("nice 10\n")
-    parent.kill()
-    parent.wait()
-    parent.stdout.close()
-    end = time.monotonic() + 20
+    monkeypatch.setattr(subprocess, "Popen", UpOnceARunIsThere)
+    assert fill.compute([[task("s", None, "ren/squares")]], 600, 1) == 0
+    assert "the time is up" in capfd.readouterr().out
     with pytest.raises(ProcessLookupError):
-        while time.monotonic() < end:
-            os.kill(pid, 0)
-            time.sleep(0.05)
+        os.kill(int((place / "pid").read_text()), 0)
+
+
+def test_low_gives_way_to_other_sessions_too():
+    code = "from workflow import fill; fill.low(); print(open('/proc/self/autogroup').read())"
+    done = subprocess.run([sys.executable, "-c", f"import os; os.setsid(); {code}"], capture_output=True,
+                          text=True, cwd=ROOT)
+    assert done.returncode == 0 and done.stdout.strip().endswith("nice 10") or "No such file" in done.stderr

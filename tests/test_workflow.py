@@ -1,6 +1,7 @@
 """workflow: pairs, what a run depends on, papermill's wrapper, the jobs, what a person sees of them."""
 
 import json
+import logging
 import os
 import re
 import shutil
@@ -432,44 +433,42 @@ def test_a_cut_run_notebook_is_made_again(tmp_path, capsys):
     assert "cut.ipynb: cut or damaged; made again" in capsys.readouterr().out
 
 
-def test_a_person_sees_one_line_a_notebook(tmp_path):
-    lines, clock = [], iter(range(0, 6000, 60))
-    (tmp_path / "seconds.json").write_text(json.dumps({"ren/a": 120, "ren/b": 240, "ren/gone": "x"}))
-    for last in ({}, {"ren/a": 120, "ren/b": 240}):  # a damaged file of figures is no figures
-        lines.clear()
-        watch = book.Watch(tmp_path, 1, say=lines.append, now=lambda: next(clock))
-        assert watch.last == last
-        (tmp_path / "seconds.json").write_text(json.dumps({"ren/a": 120, "ren/b": 240}))
-    log = tmp_path / "logs/notebooks/ren/b.log"
-    log.parent.mkdir(parents=True)
+def test_a_person_sees_one_line_a_job(tmp_path, monkeypatch, capsys):
+    monkeypatch.syspath_prepend(ROOT / "workflow/plugins")
+    import snakemake_logger_plugin_lines as lines
+    from snakemake_interface_logger_plugins.common import LogEvent
+
+    kept, log = tmp_path / "seconds.json", tmp_path / "b.log"
+    settings = lines.LogHandlerSettings(seconds=kept)
+    kept.write_text(json.dumps({"ren/gone": "x"}))
+    assert lines.LogHandler(None, settings).seconds == {}   # a damaged file of figures is no figures
+    kept.write_text(json.dumps({"ren/a": 120, "ren/b": 240}))
     log.write_text("begun\nUserError: digit 12; allowed: 0 to 9\nThe notebook as far as it got: x\n")
-    for line in (
-        "job      count",
-        "run          3",
-        "all          1",
-        "total        4",
-        "Job 1: notebooks/ren/a: running in the paper profile",
-        "Finished jobid: 1 (Rule: run)",
-        "Job 2: notebooks/ren/c: running in the paper profile",
-        "Finished jobid: 2 (Rule: run)",
-        "Job 3: notebooks/ren/b: running in the paper profile",
-        "Error in rule run:",
-        "    jobid: 3",
-        "Finished jobid: 0 (Rule: all)",
-    ):
-        watch.hear(line)
-    assert [" ".join(line.split()) for line in lines] == [
-        "3 to run, about 9.0 min",
-        "ren/a 1.0 min; 2 left, about 8.0 min",
-        "ren/c 1.0 min; 1 left, about 4.0 min",
+    handler = lines.LogHandler(None, settings)
+
+    def tell(minute, event, level=logging.INFO, **facts):
+        said = {"levelno": level, "created": 60.0 * minute, "event": event, **facts}
+        handler.emit(logging.makeLogRecord(said))
+
+    tell(0, LogEvent.RUN_INFO, stats={"all": 1, "run": 3, "total": 4})
+    for job, name in enumerate(["ren/a", "ren/c", "ren/b"], 1):
+        tell(job, LogEvent.JOB_INFO, jobid=job, rule_msg=name)
+        if name == "ren/b":
+            tell(job + 1, LogEvent.JOB_ERROR, logging.ERROR, jobid=job, log=[str(log)])
+        else:
+            tell(job + 1, LogEvent.JOB_FINISHED, job_id=job)
+    tell(9, LogEvent.JOB_INFO, jobid=0, rule_msg=None)
+    tell(9, LogEvent.JOB_FINISHED, job_id=0)
+    tell(9, None, logging.ERROR, msg="what Snakemake says at its end")
+    assert [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()] == [
+        "3 to run, about 9.0 min of one core",
+        "ren/a 1.0 min; 2 left, about 8.0 min of one core",
+        "ren/c 1.0 min; 1 left, about 4.0 min of one core",
         "ren/b 1.0 min, FAILED; nothing left",
-        f"UserError: digit 12; allowed: 0 to 9 log: {log}",
+        "UserError: digit 12; allowed: 0 to 9",
+        f"log: {log}",
     ]
-    assert json.loads((tmp_path / "seconds.json").read_text()) == {
-        "ren/a": 60,
-        "ren/b": 240,
-        "ren/c": 60,
-    }
+    assert json.loads(kept.read_text()) == {"ren/a": 60, "ren/b": 240, "ren/c": 60}
 
 
 def test_a_notebook_says_what_a_job_of_it_takes(tmp_path, monkeypatch):

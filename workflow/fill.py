@@ -1,35 +1,33 @@
-"""Compute missing runs until the time is up: python -m workflow.fill HOURS JOBS [EXPERIMENT]
+"""Compute missing runs until the time is up: python -m workflow.fill HOURS JOBS [EXPERIMENT [OPTION ...]]
 
 They are computed at low priority in a worktree of HEAD, so that the tree may be edited meanwhile, and are
 written into the results of the tree, each the moment it is finished. First come those of EXPERIMENT, then
-what `workflow.missing` tells first. Stopped or killed, the same command goes on where it was.
+what `workflow.missing` tells first. Snakemake starts them (fill.smk), here or, by its OPTIONs, on a cluster.
 """
 import contextlib
-import ctypes
 import fcntl
+import itertools
+import json
 import math
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from shared import ROOT, runtime
 from shared.runtime import UserError
-from workflow import book, catalogue, missing, records
+from workflow import catalogue, jobs, missing, records
 
 TREE = Path("_runs/fill")           # the worktree, in the tree
-LOGS = Path("_runs/logs/fill")      # of each run, in the worktree
-ALLOWANCE = 1.5                     # a run that takes so much longer than expected goes on at the end
-PAUSE = 0.5                         # seconds between two looks at what is running
+LIST = Path("_runs/fill/jobs.json")     # in the worktree, beside logs and stamps of the jobs
+SHORT = 600                         # seconds: runs that take less share a job
 HERE = "BOUNDARY_FILL"              # set where this runs in the worktree
 
 
 # ---- knobs -----------------------------------------------------------------------------------------------
-def knobs(hours, jobs, first=""):
-    """The checked words of the command line."""
+def knobs(hours, cores, first="", *options):
+    """The checked words of the command line: hours, cores, the first experiment, options of Snakemake."""
     try:
         time_ = float(hours)
     except ValueError:
@@ -39,7 +37,7 @@ def knobs(hours, jobs, first=""):
     known = catalogue.experiments()
     if first and first not in known:
         raise UserError(f"FIRST={first!r}; allowed: {', '.join(known)}")
-    return time_, records.jobs(jobs), first
+    return time_, records.jobs(cores), first, options
 
 
 # ---- the worktree ----------------------------------------------------------------------------------------
@@ -93,120 +91,85 @@ def queue(known, lacking, first):
     return sorted(dict.fromkeys(ranked + whole), key=lambda t: t.experiment != first)   # else in their order
 
 
-def next_task(waiting, left):
-    """The task to start with so many seconds left: one that fits, else one of which nobody knows, or None."""
-    fits = [t for t in waiting if t.seconds is not None and t.seconds <= left]
-    unknown = [t for t in waiting if t.seconds is None]
-    return next(iter(fits or unknown), None) if left > 0 else None
+def in_jobs(tasks):
+    """Lists of tasks in their order: short ones of an experiment, in the same sizes, share a start."""
+    several = []
+    for _, alike in itertools.groupby(tasks, lambda t: (t.experiment, t.sizes, t.seconds is None)):
+        job = []
+        for task in alike:
+            if job and missing.hours([*job, task]) * 3600 > SHORT:
+                several.append(job)
+                job = []
+            job.append(task)
+        several.append(job)
+    return several
 
 
-def plan(tasks, lacking, seconds, jobs):
+def fitting(several, seconds, cores):
+    """The jobs that end in time, each on the core that is free first; those of unknown length come last."""
+    free, fit = [seconds] * cores, []
+    for job in sorted(several, key=lambda job: job[0].seconds is None):
+        core, needed = free.index(max(free)), sum(task.seconds or 0 for task in job)
+        if free[core] > 0 and needed <= free[core]:
+            free[core] -= needed
+            fit.append(job)
+    return fit
+
+
+def listed(several):
+    """What fill.smk is told of jobs: {name: what each takes, which of them come before it}."""
+    known, told = catalogue.experiments(), {}
+    names = [f"{job[0].experiment}/{job[0].run}" + (f"+{len(job) - 1}" if len(job) > 1 else "")
+             for job in several]
+    for place, (name, job) in enumerate(zip(names, several)):
+        experiment, minutes = known[job[0].experiment], sum(task.seconds or 0 for task in job) / 60
+        sizes = [word for size, value in job[0].sizes for word in ("-p", size, str(value))]
+        told[name] = {
+            "words": [experiment.name, *(task.run for task in job), *sizes],
+            "after": [other for other, some in zip(names, several)
+                      if some[0].experiment in experiment.versions],
+            "priority": len(several) - place, "mem_mb": 1000 * experiment.memory, "gpu": experiment.gpu,
+            "minutes": math.ceil(2 * minutes + 60)}     # what a cluster may kill it after
+    return told
+
+
+def plan(tasks, inside, lacking, hours, cores):
     """Lines on what is ahead."""
     known = [t for t in tasks if t.seconds is not None]
     yield f"{len(tasks)} runs are missing, about {missing.hours(known):,.1f} h on one core"
-    budget, inside = seconds * jobs, set()
-    for t in known:
-        if t.seconds <= min(seconds, budget):
-            budget -= t.seconds
-            inside.add(t)
-    yield (f"{len(inside)} of them fit into {seconds / 3600:g} h with {jobs} job{'s' * (jobs > 1)}: "
+    yield (f"{len(inside)} of them fit into {hours:g} h with {cores} job{'s' * (cores > 1)}: "
            f"{missing.where(inside) or 'none'}")
     yield f"they complete {missing.in_words([i for i in lacking if i.tasks <= inside])}"
 
 
 # ---- computing -------------------------------------------------------------------------------------------
 def low():
-    """In the child: give way to everything else, and end with the parent, even where that is killed."""
-    os.setsid()
+    """In the child: give way to everything else."""
     os.nice(10)
     with contextlib.suppress(OSError):      # sessions have a priority of their own on Linux
         Path("/proc/self/autogroup").write_text("10")
-    ctypes.CDLL(None).prctl(1, signal.SIGTERM)     # PR_SET_PDEATHSIG
 
 
-class Running:
-    """One run that is being computed."""
-
-    def __init__(self, task, end):
-        self.task, self.started, self.stopped = task, time.monotonic(), False
-        self.end = end if task.seconds is None else max(end, self.started + ALLOWANCE * task.seconds)
-        self.log = LOGS / task.experiment / f"{task.run}.log"
-        self.log.parent.mkdir(parents=True, exist_ok=True)
-        words = [word for name, value in task.sizes for word in ("-p", name, str(value))]
-        with open(self.log, "w") as log:
-            self.child = missing.planned("run", task.experiment, task.run, *words, stdout=log, stderr=log,
-                                         preexec_fn=low)
-
-    def finished(self):
-        """Whether it has ended; one that is over its time is stopped, and its checkpoint stays."""
-        if time.monotonic() > self.end and not self.stopped:
-            self.stopped = True
-            self.child.terminate()
-        return self.child.poll() is not None
-
-    @property
-    def minutes(self):
-        return (time.monotonic() - self.started) / 60
-
-
-def compute(tasks, lacking, seconds, jobs, say=print):
-    """Compute tasks in their order, several at once, until the time is up: one line a run."""
-    end, waiting, left, running = time.monotonic() + seconds, list(tasks), dict.fromkeys(tasks), []
-    try:
-        while True:
-            while len(running) < jobs and (task := next_task(waiting, end - time.monotonic())):
-                waiting.remove(task)
-                if ready(task):     # somebody else was faster
-                    left.pop(task)
-                else:
-                    running.append(Running(task, end))
-            if not running:
-                break
-            time.sleep(PAUSE)
-            for ended in [r for r in running if r.finished()]:
-                running.remove(ended)
-                lacking = report(ended, lacking, left, say)
-    finally:
-        for ended in running:
-            ended.child.terminate()
-        for ended in running:
-            ended.child.wait()
-    if waiting and end > time.monotonic():
-        shortest = min(waiting, key=lambda t: t.seconds)
-        say(f"nothing fits into what is left of the time: the shortest run, {shortest.experiment} "
-            f"{shortest.run}, takes about {shortest.seconds / 3600:.2f} h")
-
-
-def ready(task):
-    """Whether the run of a task is recorded since this began: one out of date stands there before."""
-    return task.path.exists() and task.path.stat().st_mtime > STARTED
-
-
-STARTED = time.time()
-
-
-def report(ended, lacking, left, say):
-    """Say how a run ended, and take a finished one from `left`; returns the items that still lack runs."""
-    task, done = ended.task, []
-    if ready(task):
-        left.pop(task)
-        done = [i for i in lacking if all(map(ready, i.tasks))]
-        how = f"completes {missing.in_words(done)}" if done else "completes nothing alone"
-    elif ended.stopped:
-        how = "stopped at the end of the time; next time it goes on from its checkpoint, if it keeps one"
-    else:
-        how = f"FAILED: {book.reason(ended.log)}; log: {ended.log.absolute()}"
-    hours = missing.hours(t for t in left if t.seconds is not None)
-    say(f"{task.experiment} {task.run}  {ended.minutes:.1f} min; {how}; "
-        f"{len(left)} run{'s' * (len(left) != 1)} left, about {hours:,.1f} h", flush=True)
-    return [i for i in lacking if i not in done]
+def compute(several, seconds, cores, *options):
+    """Compute jobs until the time is up: one line a job."""
+    shutil.rmtree(LIST.parent, ignore_errors=True)      # stamps of the last time
+    LIST.parent.mkdir(parents=True)
+    told = listed(several)
+    LIST.write_text(json.dumps(told, indent=1))
+    expected = LIST.with_name("seconds.json")
+    expected.write_text(json.dumps({name: missing.hours(job) * 3600 for name, job in zip(told, several)
+                                    if job[0].seconds is not None}))
+    status = jobs.run("fill.smk", expected, cores, *options, timeout=seconds, preexec_fn=low)
+    if status is None:
+        print("the time is up: what was running goes on from its checkpoint next time, if it keeps one")
+    return status or 0
 
 
 def main(*words):
-    hours, jobs, first = knobs(*words)
+    hours, cores, first, options = knobs(*words)
     if HERE not in os.environ:
         move(words)
-    os.environ["JOBS"] = str(jobs)
+    os.environ["JOBS"] = str(cores)
     facts = missing.facts()
     known = missing.tasks(facts)
     lacking = missing.items(facts, known)
@@ -214,9 +177,12 @@ def main(*words):
     if not tasks:
         print("no run is missing: there is nothing to compute")
         return
-    for line in plan(tasks, lacking, hours * 3600, jobs):
+    several = fitting(in_jobs(tasks), hours * 3600, cores)
+    for line in plan(tasks, {task for job in several for task in job}, lacking, hours, cores):
         print(line, flush=True)
-    compute(tasks, lacking, hours * 3600, jobs)
+    if not several:
+        raise SystemExit("nothing fits into this time; take more HOURS")
+    raise SystemExit(compute(several, hours * 3600, cores, *options))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from report import claims, provenance, record, reference
-from report.experiment import folder_of
 from shared import ROOT, runtime
 from workflow import catalogue, needs, records
 
@@ -30,19 +29,13 @@ def key(name):
     return hashlib.sha256(json.dumps(stamps, sort_keys=True).encode()).hexdigest()
 
 
-def planned(*words, **how):
-    """The process of `python -m workflow.planned`."""
-    return subprocess.Popen([sys.executable, "-m", "workflow.planned", *words], cwd=ROOT,
-                            env=os.environ | records.ALONE, text=True, **how)
-
-
 def asked(names):
     """The facts of notebooks, asked of them in one process."""
-    with planned("facts", *names, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
-        said, error = child.communicate()
-    answers = [json.loads(line) for line in said.splitlines()]
+    child = subprocess.run([sys.executable, "-m", "workflow.planned", "facts", *names], cwd=ROOT, text=True,
+                           env=os.environ | records.ALONE, capture_output=True)
+    answers = [json.loads(line) for line in child.stdout.splitlines()]
     if child.returncode:
-        raise SystemExit(f"{names[len(answers)]}: {error.strip()}")
+        raise SystemExit(f"{names[len(answers)]}: {child.stderr.strip()}")
     return answers
 
 
@@ -81,11 +74,6 @@ class Task:
     run: str
     seconds: float | None       # None where no run of its experiment is recorded
     sizes: tuple = ()           # (name, value) pairs
-
-    @property
-    def path(self):
-        """Where it will be recorded."""
-        return folder_of(self.experiment) / f"{self.run}.json"
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """What notebooks rest on at full scale, and single runs without their pages.
 
 python -m workflow.planned facts NOTEBOOK ...                       what stands and what is left, as JSON
-python -m workflow.planned run EXPERIMENT RUN [-p SIZE VALUE ...]   compute this run
+python -m workflow.planned run EXPERIMENT RUN ... [-p SIZE VALUE ...]   compute these runs
 
 Facts are told by the text half with a `Page` that draws and publishes nothing, which is most of a page's
 time. One process tells of several notebooks: to import the packages takes the longest.
@@ -109,22 +109,27 @@ def page_of(name, *words):
         return runpy.run_path(str(path), run_name="__main__")["page"]
 
 
-def compute(name, run, *words):
-    """Compute and record one published run; `words` are `-p SIZE VALUE` of sizes below the published."""
+def compute(name, *words):
+    """Compute and record published runs; `words` are their names, then `-p SIZE VALUE` of smaller sizes."""
     known = catalogue.experiments()
     if name not in known:
         raise runtime.UserError(f"experiment {name!r}; allowed: {', '.join(known)}")
     experiment = known[name]
     published, _ = experiment.planned()
-    if run not in published:
-        some = ", ".join(list(published)[:6])
-        raise runtime.UserError(f"{name}: no run {run!r}; its plan has {len(published)}, such as {some}")
-    sizes = {size: int(value) for size, value in zip(words[1::3], words[2::3])}
-    if wrong := [s for s in sizes if s not in experiment.sizes or not 0 < sizes[s] <= published[run][s]]:
-        allowed = ", ".join(f"{s} from 1 to {published[run][s]:,}" for s in experiment.sizes) or "none"
-        raise runtime.UserError(f"{name} {run}: size {wrong[0]} = {sizes[wrong[0]]}; allowed: {allowed}")
+    end = words.index("-p") if "-p" in words else len(words)
+    runs, words = words[:end], words[end:]
+    for run in runs:
+        if run not in published:
+            some = ", ".join(list(published)[:6])
+            raise runtime.UserError(f"{name}: no run {run!r}; its plan has {len(published)}, such as {some}")
+        sizes = {size: int(value) for size, value in zip(words[1::3], words[2::3])}
+        if wrong := [s for s in sizes
+                     if s not in experiment.sizes or not 0 < sizes[s] <= published[run][s]]:
+            allowed = ", ".join(f"{s} from 1 to {published[run][s]:,}" for s in experiment.sizes) or "none"
+            raise runtime.UserError(f"{name} {run}: size {wrong[0]} = {sizes[wrong[0]]}; allowed: {allowed}")
     sets.use_profile("paper")   # never a stand-in
-    experiments.keep(experiment, run, published[run] | sizes, published[run])
+    for run in runs:
+        experiments.keep(experiment, run, published[run] | sizes, published[run])
 
 
 def main(what, *words):
