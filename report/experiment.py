@@ -227,7 +227,7 @@ def gather(experiment, settings, *, which="missing", record=False, function=None
         for name, arguments in wanted.items():
             if record and name in published and experiment.within(arguments, published[name]):
                 if which == "missing":
-                    _renew(results, experiment, name, arguments)
+                    renew(results, experiment, name, arguments)
                 if name in results.recorded:
                     results.own[name] = results.recorded[name]
             elif which == "missing":
@@ -239,7 +239,7 @@ def gather(experiment, settings, *, which="missing", record=False, function=None
     return results
 
 
-def _renew(results, experiment, name, arguments):
+def renew(results, experiment, name, arguments):
     """Compute and record a run that is missing, out of date or smaller; its sizes are never made smaller."""
     run = results.recorded.get(name)
     had = {size: run.sizes[size][0] for size in experiment.sizes if run and size in run.sizes}

@@ -89,6 +89,22 @@ def test_the_facts_say_on_which_absent_runs_an_item_rests(toy, capsys):
                                      "extra-own": {"ren/later": ["all"]}}
 
 
+def test_of_several_runs_one_that_fails_leaves_the_others(toy, monkeypatch, capsys):
+    def no_b(number, size):
+        if number == 1:
+            raise ValueError("it broke")
+        return measure(number, size)
+
+    broken = Experiment("ren/squares", no_b, squares.plan, scale=SCALE, sizes=("size",))
+    monkeypatch.setattr(catalogue, "experiments", lambda: {"ren/squares": broken})
+    with pytest.raises(SystemExit, match="b: ValueError"):
+        planned.main("run", "ren/squares", "a", "b", "c", "-p", "size", "10")
+    assert sorted(p.stem for p in toy.glob("*.json")) == ["a", "c"]
+    kept = (toy / "a.json").read_text()
+    planned.main("run", "ren/squares", "a", "-p", "size", "5")      # a larger one stays
+    assert (toy / "a.json").read_text() == kept
+
+
 @pytest.mark.parametrize("words, said", [
     (("ren/circles", "a"), "experiment 'ren/circles'; allowed: ren/squares"),
     (("ren/squares", "z"), "no run 'z'; its plan has 3, such as a, b, c"),
@@ -262,13 +278,17 @@ def test_a_second_one_in_the_same_tree_refuses(tmp_path, monkeypatch):
 
 # ---- computing -------------------------------------------------------------------------------------------
 MADE = """
-import os, pathlib, sys, time
+import pathlib, sys, time
 run = sys.argv[3]
 if run[0] == "f":
     raise SystemExit("it broke")
 if run[0] == "s":
-    pathlib.Path("pid").write_text(str(os.getpid()))
-    time.sleep(600)
+    pathlib.Path("begun").touch()
+    try:
+        time.sleep(600)
+    except KeyboardInterrupt:
+        pathlib.Path("ended").touch()
+        raise SystemExit("stopped; the same command goes on where it was")
 pathlib.Path("order").open("a").write(" ".join(sys.argv[3:]) + "\\n")
 """
 
@@ -285,34 +305,53 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_jobs_are_computed_in_their_order_and_a_line_says_how_each_ended(place, capfd):
+def test_the_list_says_what_jobs_take_and_which_come_first(monkeypatch):
+    monkeypatch.setattr(catalogue, "experiments", lambda: {e.name: e for e in (squares, later)})
+    several = [[missing.Task("ren/squares", n, 3600.0, (("size", 10),)) for n in "ab"],
+               [task("all", None, "ren/later")]]
+    assert fill.listed(several, 36_000) == {
+        "ren/squares/a+1": {"words": ["ren/squares", "a", "b", "-p", "size", "10"], "after": [],
+                            "priority": 2, "mem_mb": 4000, "gpu": 0, "minutes": 300},
+        "ren/later/all": {"words": ["ren/later", "all"], "after": ["ren/squares/a+1"], "priority": 1,
+                          "mem_mb": 4000, "gpu": 0, "minutes": 1260}}
+
+
+def test_jobs_are_computed_and_a_line_says_how_each_ended(place, capfd):
     tasks = [task("c", 1.0, "ren/squares"), task("a", 2.0, "ren/squares"), task("all", 9.0, "ren/later"),
              missing.Task("ren/squares", "b", 3.0, (("size", 10),)), task("f", None, "ren/squares")]
-    assert fill.compute(fill.in_jobs(tasks), 120, 1)
+    assert fill.compute(fill.in_jobs(tasks), 600, 1)
     assert (place / "order").read_text().splitlines() == ["c a", "b -p size 10"]
     lines = [" ".join(line.split()) for line in capfd.readouterr().out.splitlines()]
     assert lines[0] == "4 to run, about 0.3 min of one core"
-    assert re.fullmatch(r"ren/squares/c\+1 0\.\d min; 3 left, about 0\.3 min of one core", lines[1])
+    assert re.fullmatch(r"ren/squares/c\+1 \d\.\d min; 3 left, about 0\.3 min of one core", lines[1])
     failed = next(i for i, line in enumerate(lines) if line.startswith("ren/squares/f "))
     assert "FAILED" in lines[failed] and lines[failed + 1] == "it broke"
     # What rests on a failed run is not computed.
     assert not any(line.startswith("ren/later") for line in lines)
 
 
-def test_jobs_end_when_the_time_is_up(place, monkeypatch, capfd):
-    class UpOnceARunIsThere(subprocess.Popen):
-        def wait(self, timeout=None):
-            while timeout and not Path("pid").exists() and self.poll() is None:
-                time.sleep(0.05)
-            if timeout:
-                raise subprocess.TimeoutExpired("snakemake", timeout)
-            return super().wait()
+@pytest.mark.parametrize("end", ["time", "Ctrl-C"])
+def test_jobs_end_when_the_time_is_up_or_at_ctrl_c(place, monkeypatch, capfd, end):
+    ends = subprocess.TimeoutExpired("snakemake", 600) if end == "time" else KeyboardInterrupt()
+    waits = subprocess.Popen.wait
 
-    monkeypatch.setattr(subprocess, "Popen", UpOnceARunIsThere)
-    assert fill.compute([[task("s", None, "ren/squares")]], 600, 1) == 0
-    assert "the time is up" in capfd.readouterr().out
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((place / "pid").read_text()), 0)
+    def until_a_run_is_there(child, timeout=None):
+        while timeout == 600 and not Path("begun").exists() and child.poll() is None:
+            time.sleep(0.05)
+        if timeout == 600:
+            raise ends
+        return waits(child, timeout)
+
+    monkeypatch.setattr(subprocess.Popen, "wait", until_a_run_is_there)
+    if end == "time":
+        assert fill.compute([[task("s", None, "ren/squares")]], 600, 1) == 0
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            fill.compute([[task("s", None, "ren/squares")]], 600, 1)
+    said = capfd.readouterr().out
+    assert ("the time is up" in said) == (end == "time")
+    assert re.search(r"ren/squares/s +\d\.\d min, stopped; nothing left", said) and "FAILED" not in said
+    assert (place / "ended").exists()
 
 
 def test_low_gives_way_to_other_sessions_too():

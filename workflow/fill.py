@@ -5,12 +5,14 @@ written into the results of the tree, each the moment it is finished. First come
 what `workflow.missing` tells first. Snakemake starts them (fill.smk), here or, by its OPTIONs, on a cluster.
 """
 import contextlib
+import ctypes
 import fcntl
 import itertools
 import json
 import math
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +24,7 @@ from workflow import catalogue, jobs, missing, records
 TREE = Path("_runs/fill")           # the worktree, in the tree
 LIST = Path("_runs/fill/jobs.json")     # in the worktree, beside logs and stamps of the jobs
 SHORT = 600                         # seconds: runs that take less share a job
-HERE = "BOUNDARY_FILL"              # set where this runs in the worktree
+HERE = "BOUNDARY_FILL"              # set where this runs in the worktree: the file of its lock
 
 
 # ---- knobs -----------------------------------------------------------------------------------------------
@@ -76,7 +78,8 @@ def move(words):
         raise UserError("another `make fill` is at work in this tree; stop it first, or let it end") from None
     os.set_inheritable(lock.fileno(), True)
     tree = worktree()
-    env = os.environ | {HERE: "yes", "PYTHONPATH": str(tree), "BOUNDARY_DATA": str(runtime.data_folder()),
+    env = os.environ | {HERE: str(lock.fileno()), "PYTHONPATH": str(tree),
+                        "BOUNDARY_DATA": str(runtime.data_folder()),
                         "BOUNDARY_CACHE": str(runtime.cache_folder()),
                         "BOUNDARY_RESULTS": str(runtime.results_folder())}
     os.chdir(tree)
@@ -94,7 +97,7 @@ def queue(known, lacking, first):
 def in_jobs(tasks):
     """Lists of tasks in their order: short ones of an experiment, in the same sizes, share a start."""
     several = []
-    for _, alike in itertools.groupby(tasks, lambda t: (t.experiment, t.sizes, t.seconds is None)):
+    for _, alike in itertools.groupby(tasks, lambda t: (t.experiment, t.sizes)):
         job = []
         for task in alike:
             if job and missing.hours([*job, task]) * 3600 > SHORT:
@@ -116,20 +119,23 @@ def fitting(several, seconds, cores):
     return fit
 
 
-def listed(several):
-    """What fill.smk is told of jobs: {name: what each takes, which of them come before it}."""
+def listed(several, seconds):
+    """What fill.smk is told of jobs: {name: what each takes, which of them come before it}.
+
+    seconds   how long this computes at most
+    """
     known, told = catalogue.experiments(), {}
     names = [f"{job[0].experiment}/{job[0].run}" + (f"+{len(job) - 1}" if len(job) > 1 else "")
              for job in several]
     for place, (name, job) in enumerate(zip(names, several)):
-        experiment, minutes = known[job[0].experiment], sum(task.seconds or 0 for task in job) / 60
+        experiment, hours = known[job[0].experiment], min(missing.hours(job), seconds / 3600)
         sizes = [word for size, value in job[0].sizes for word in ("-p", size, str(value))]
         told[name] = {
             "words": [experiment.name, *(task.run for task in job), *sizes],
             "after": [other for other, some in zip(names, several)
                       if some[0].experiment in experiment.versions],
             "priority": len(several) - place, "mem_mb": 1000 * experiment.memory, "gpu": experiment.gpu,
-            "minutes": math.ceil(2 * minutes + 60)}     # what a cluster may kill it after
+            "minutes": math.ceil(60 + 120 * hours)}     # after which a cluster may kill it
     return told
 
 
@@ -144,22 +150,24 @@ def plan(tasks, inside, lacking, hours, cores):
 
 # ---- computing -------------------------------------------------------------------------------------------
 def low():
-    """In the child: give way to everything else."""
+    """In the child: give way to everything else, and end with the parent, even where that is killed."""
     os.nice(10)
-    with contextlib.suppress(OSError):      # sessions have a priority of their own on Linux
-        Path("/proc/self/autogroup").write_text("10")
+    with contextlib.suppress(OSError, AttributeError):      # what Linux alone has
+        ctypes.CDLL(None).prctl(1, signal.SIGINT)           # PR_SET_PDEATHSIG
+        Path("/proc/self/autogroup").write_text("10")       # sessions have a priority of their own
 
 
 def compute(several, seconds, cores, *options):
     """Compute jobs until the time is up: one line a job."""
     shutil.rmtree(LIST.parent, ignore_errors=True)      # stamps of the last time
     LIST.parent.mkdir(parents=True)
-    told = listed(several)
+    told = listed(several, seconds)
     LIST.write_text(json.dumps(told, indent=1))
     expected = LIST.with_name("seconds.json")
     expected.write_text(json.dumps({name: missing.hours(job) * 3600 for name, job in zip(told, several)
                                     if job[0].seconds is not None}))
-    status = jobs.run("fill.smk", expected, cores, *options, timeout=seconds, preexec_fn=low)
+    lock = [int(os.environ[HERE])] if HERE in os.environ else []    # held as long as a job may run
+    status = jobs.run("fill.smk", expected, cores, *options, timeout=seconds, preexec_fn=low, pass_fds=lock)
     if status is None:
         print("the time is up: what was running goes on from its checkpoint next time, if it keeps one")
     return status or 0
@@ -169,7 +177,7 @@ def main(*words):
     hours, cores, first, options = knobs(*words)
     if HERE not in os.environ:
         move(words)
-    os.environ["JOBS"] = str(cores)
+    os.environ["JOBS"] = str(min(cores, os.cpu_count()))    # a cluster has more, which plan nothing
     facts = missing.facts()
     known = missing.tasks(facts)
     lacking = missing.items(facts, known)

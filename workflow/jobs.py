@@ -1,4 +1,5 @@
 """Run a workflow of this folder with Snakemake, one line a job (`plugins/snakemake_logger_plugin_lines`)."""
+import contextlib
 import os
 import signal
 import subprocess
@@ -6,6 +7,8 @@ import sys
 from pathlib import Path
 
 from shared import ROOT
+
+PATIENCE = 60   # seconds for an orderly end
 
 
 def run(workflow, seconds, jobs, *options, timeout=None, **how):
@@ -19,19 +22,24 @@ def run(workflow, seconds, jobs, *options, timeout=None, **how):
     """
     command = [sys.executable, "-m", "snakemake", "-s", f"workflow/{workflow}", "--cores", str(jobs),
                "--logger", "lines", "--logger-lines-seconds", str(seconds), *options]
-    log = Path(seconds).with_name("snakemake.log")
     path = [str(ROOT / "workflow/plugins"), *filter(None, [os.environ.get("PYTHONPATH")])]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(path),
                         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
-    with (open(log, "w") as file,
-          subprocess.Popen(command, env=env, stderr=file, start_new_session=True, **how) as child):
+    with subprocess.Popen(command, env=env, start_new_session=True, **how) as child:
         try:
-            child.wait(timeout)
-        except (subprocess.TimeoutExpired, KeyboardInterrupt) as stopped:
-            os.killpg(child.pid, signal.SIGTERM)    # its jobs are in its group
-            if isinstance(stopped, KeyboardInterrupt):
-                raise
+            return child.wait(timeout)
+        except subprocess.TimeoutExpired:
+            stop(child)
             return None
-    if child.returncode:
-        print(f"Snakemake ended with status {child.returncode}; log: {log.absolute()}", file=sys.stderr)
-    return child.returncode
+        except KeyboardInterrupt:
+            stop(child)
+            raise
+
+
+def stop(child):
+    """End Snakemake and its jobs: those here are in its group; interrupted, it cancels those on a cluster."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        os.killpg(child.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(PATIENCE)
+            return

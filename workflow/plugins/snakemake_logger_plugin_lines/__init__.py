@@ -45,22 +45,23 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.JOB_FINISHED:
             self._end(record.job_id, record.created)
         elif event == LogEvent.JOB_ERROR:
-            self._end(record.jobid, record.created, record.log)
+            self._end(record.jobid, record.created, [reason(Path(log)) for log in record.log], record.log)
         elif record.levelno >= logging.ERROR and not self.running and not self.done:
             print(record.getMessage(), flush=True)
 
-    def _end(self, job, now, logs=None):
+    def _end(self, job, now, reasons=None, logs=()):
         if job not in self.running:
             return
         name, started = self.running.pop(job)
         self.done.add(name)
         left = self.planned - len(self.done)
-        failed = "" if logs is None else ", FAILED"
-        took = f"{(now - started) / 60:6.1f} min{failed}"
-        print(f"{name:36} {took}; {left or 'nothing'} left{self._expected()}", flush=True)
-        for log in map(Path, logs or ()):
-            print(f"  {reason(log)}\n  log: {log.absolute()}", flush=True)
-        if logs is None and self.settings.seconds:
+        ended = "" if reasons is None else ", stopped" if runtime.STOPPED in reasons else ", FAILED"
+        print(f"{name:36} {in_words(now - started)}{ended}; {left or 'nothing'} left{self._expected()}",
+              flush=True)
+        if ended == ", FAILED":
+            for why, log in zip(reasons, logs):
+                print(f"  {why}\n  log: {Path(log).absolute()}", flush=True)
+        if not ended and self.settings.seconds:
             self.seconds[name] = round(now - started, 1)
             text = json.dumps(self.seconds, indent=1)
             runtime.write_atomically(self.settings.seconds, lambda part: part.write_text(text))
@@ -70,7 +71,12 @@ class LogHandler(LogHandlerBase):
         left = self.planned - len(self.done)
         if not known or left < 1:
             return ""
-        return f", about {left * sum(known) / len(known) / 60:.1f} min of one core"
+        return f", about {in_words(left * sum(known) / len(known)).strip()} of one core"
+
+
+def in_words(seconds):
+    """Minutes, or hours from three on."""
+    return f"{seconds / 60:6.1f} min" if seconds < 10_800 else f"{seconds / 3600:6.1f} h"
 
 
 def reason(log):
