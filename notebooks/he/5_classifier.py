@@ -211,8 +211,8 @@ def arithmetic(runs):
 
 page.statement("procedure-cost-boundary", surroundings, data=cost)
 page.text(surroundings, lambda runs: cost(runs)["looks"],
-        "On the normal MNIST network the line searches take {mnist_normal_benign:,.0f} forward passes around "
-        "a benign digit, {mnist_normal_margin:,.0f} around an OptMargin image and "
+        "On the normal MNIST network the line searches take {mnist_normal_benign:,.0f} forward passes "
+        "around a benign digit, {mnist_normal_margin:,.0f} around an OptMargin image and "
         "{mnist_normal_brittle:,.0f} around an OptBrittle image (means over images).")
 page.text(surroundings, arithmetic,
         "The line searches evaluate the network in bfloat16, and again in 32-bit arithmetic if the two "
@@ -260,11 +260,11 @@ BOX = (
     "Can a small classifier detect adversarial digits from the boundary distances along random directions "
     "and the classes found there? Trained on {trained.trained_on} pairs of a digit and its adversarial "
     "example (OptMargin, made to withstand noise), it reaches a worst-case accuracy (100% minus its "
-    "largest error rate) of {worst.percent:%} on {trained.benign} other pairs (95% interval {worst.low} to {worst.high:%}; "
-    "paper: {paper:%}). A single threshold, chosen on the same training pairs, reaches {alone:%}: an image "
-    "with its {number} (RMS distance, pixels from 0 to 1) counts as adversarial. The paper trains on {pairs} "
-    "pairs, attacked for {full} iterations (ours: {ran}); whether the classifier would then do better than "
-    "the threshold is open.")
+    "largest error rate) of {worst.percent:%} on {trained.benign} other pairs (95% interval {worst.low} to "
+    "{worst.high:%}; paper: {paper:%}). A single threshold, chosen on the same training pairs, reaches "
+    "{alone:%}: an image with its {number} (RMS distance, pixels from 0 to 1) counts as adversarial. The "
+    "paper trains on {pairs} pairs, attacked for {full} iterations (ours: {ran}); whether the classifier "
+    "would then do better than the threshold is open.")
 
 
 def in_short(classifiers, surroundings):

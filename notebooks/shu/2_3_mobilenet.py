@@ -218,10 +218,10 @@ page.extra("mobilenet-balls", balls,
 page.text(balls, in_balls,
         "In balls of the published length the attack reaches {reached} in {examples}, at a mean squared L2 "
         "distance of {squared} (paper: {theirs}). In a box of {b} values the attacked network then errs on "
-        "{own:.1%} of the samples (paper: all), and the network that errs least on {least:.1%} (paper: none). "
-        "In a box of {more} values each network errs on at least {all:.1%}. The distance may therefore "
-        "explain why the attacked network errs in small boxes, but not why another network never errs in "
-        "larger ones.")
+        "{own:.1%} of the samples (paper: all), and the network that errs least on {least:.1%} (paper: "
+        "none). In a box of {more} values each network errs on at least {all:.1%}. The distance may "
+        "therefore explain why the attacked network errs in small boxes, but not why another network never "
+        "errs in larger ones.")
 
 # %% [markdown]
 # ## Beyond the published rows: fifty images
@@ -259,20 +259,21 @@ if facts:
     over = beyond.over_images(page.best(fifty).assign(method="bim-l2"))
     page.box(prose.fill(
         "Do networks that differ only in their training seed misclassify the same images in the box that an "
-        "attack's examples of one aeroplane span? On samples of the box the {rest} networks that were not "
-        "attacked err in {least:.0%} to {most:.0%} of cases (paper: one in none); the attacked network errs "
-        "in {own:.1%} where the box has the {intervals} values that all examples change{looser} (paper, "
-        "{paper} values: all). {fifty}{clean} examples lie much nearer than the paper's (mean squared L2 "
-        "distance {far}; paper: {theirs}), so this does not refute the paper.", {
-            "fifty": f"Of {over['images']} images, {over[figures.KINDS['own']].replace(')', '%)')} have a box "
-                     "in which the attacked network mostly errs and another hardly does. " if over else "",
+        "attack's examples of one aeroplane span? Of the samples the {rest} networks that were not attacked "
+        "misclassify {least:.0%} to {most:.0%} (paper: one of them none); the attacked network misclassifies "
+        "{own:.1%} if the box has the {intervals} values that all examples change{looser} (paper, {paper} "
+        "values: all). {fifty}{clean} examples lie nearer (mean squared L2 distance {far}; paper: {theirs}), "
+        "so this does not refute the paper.", {
+            "fifty": f"Of {over['images']} images "
+                     f"{over[figures.KINDS['own']].replace('(', '(95% interval ')} have a box in which the "
+                     "attacked network mostly errs and another hardly does. " if over else "",
             "clean": prose.fill("Our networks have larger clean errors ({test_min:.1f}% to {test_max:.1f}%; "
                                 "paper: {paper_min:.1f}% to {paper_max:.1f}%), and our", errs)
                      if errs else "Our",
             "far": distance["attack_l2_mean"], "theirs": PRINTED["attack_l2_mean"], "paper": INTERVALS,
             "own": rates[0], "least": min(rates[1:]), "most": max(rates[1:]), "rest": len(rates) - 1,
             "intervals": min(facts["sizes"][-1], INTERVALS),
-            "looser": prose.fill(", and in {most:.1%} where it has {looser} values that 90% of them change",
+            "looser": prose.fill(", and {most:.1%} with {looser} values that 90% of them change",
                                  looser(swept)) if looser(swept) else ""}),
         picture=figures.draw_curves(bim(swept), "table-10"), sets=(sweeps,),
         alt="Misclassification rates of five networks against the number of intervals of the box.")

@@ -287,7 +287,8 @@ page.box(prose.fill(
     "with finitely many grey levels are excluded. In our exact example two classifiers have the error "
     "{loss_first}, although one also errs on {slabs} slabs of volume 0. Where two networks disagree with "
     "positive margins (the lead of the largest output), they disagree in a whole ball: Conjecture 1, that "
-    "regions of lower dimension have probability 0, does not cover such regions.", theorem | {"slabs": SLABS}),
+    "regions of lower dimension have probability 0, does not cover such regions.",
+    theorem | {"slabs": SLABS}),
     picture=draw_slabs(), sets=(),
     alt="On logarithmic axes the difference of losses falls in proportion to thickness.")
 
