@@ -242,9 +242,9 @@ def ranges(others, attacks):
     """Facts: OptBrittle's mean distances over the settings, and accuracies of region classification."""
     rows = figures.by_setting(others, attacks)
     distances = [row["OptBrittle"] for row in rows if row["OptBrittle"] is not None]
-    restored = [row["region, %"] for row in rows]
-    return {"least": min(distances), "most": max(distances), "low": min(restored), "high": max(restored),
-            "n": rows[0]["n"]} if distances else {}
+    restored = [row["region, %"] for row in rows if row["region, %"] is not None]
+    return {"least": min(distances, default=None), "most": max(distances, default=None),
+            "low": min(restored, default=None), "high": max(restored, default=None), "n": rows[0]["n"]}
 
 
 page.text((others, attacks), ranges,
