@@ -195,8 +195,8 @@ worst, limit = distances.loc[distances.as_norm.idxmax()], ONE["plain_distance"].
 display.say(
     f"Read as norms, {limit['impossible as norms']} printed distances are impossible; the farthest, "
     f"{worst.place}, is {worst.largest:g} with {worst.pixels:,} changed pixels. Read as *squared* norms all "
-    f"are possible, the largest at {distances.as_square.max():.0%} of the limit. This book compares with "
-    "squares and shows both.")
+    f"are possible, the largest at {distances.as_square.max():.0%} of the limit. This book compares squared "
+    "norms.")
 
 
 # %% [markdown]
