@@ -20,14 +20,7 @@
 # (audit)=
 # # Published numbers checked against each other
 #
-# This page uses no network and no images. Many published numbers follow from others: a mean follows from its
-# table, a percentage of 2,000 images has to be a whole number of images, a distance has a largest possible
-# value. This page takes the published numbers of all five papers
-# {cite:p}`ren2025,shu2022,he2018,sutton2023,chen2020`, recomputes whatever follows from something else, and
-# lists where the two agree and where they do not.
-#
-# A number that its own paper contradicts is no target for a reproduction, and some of the agreements settle
-# questions that the texts leave open.
+# *The published numbers of all five papers {cite:p}`ren2025,shu2022,he2018,sutton2023,chen2020`*
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
@@ -64,15 +57,15 @@ scale = page.scale(
 # %% [markdown]
 # ## What a finding is
 #
-# A finding sets the paper's words beside its numbers and our sum. It **contradicts** where one passage
-# stands against another or a number is arithmetically impossible. It **holds with exceptions** where most
-# rows agree. It **confirms** where all do. It is a **note** where nothing the paper says could be wrong.
-# Most slips are small, and beside each stands the reading under which the authors are right, if there is
-# one: a rounded last digit, a misprint, a formula that our text of the paper has lost.
+# Many published numbers follow from others: a mean follows from its table, a percentage of 2,000 images is a
+# whole number of images, a distance has a largest possible value. This page recomputes such numbers. A number
+# that its own paper contradicts is no target for a reproduction.
 #
-# A statement that holds is worth no more than the chance to fail it. So each check is repeated on random
-# tables, whose cells are drawn evenly between the smallest and the largest of their column. A check that
-# random numbers pass every time has no place here.
+# A finding **contradicts** the paper if one passage is against another or a number is arithmetically
+# impossible. The statement **holds with exceptions** if most rows agree, and the finding **confirms** it if
+# all do. It is a **note** if nothing that the paper says could be wrong. Each check of numbers is repeated on
+# random tables, whose cells are drawn uniformly between the smallest and the largest of their column: a check
+# that random numbers pass, too, is weak evidence.
 
 # %%
 findings = audit.findings(draws=scale.draws, seed=seed)
@@ -93,11 +86,11 @@ ONE = {f.name: f for f in findings}     # of the checks that make one
 # %% [markdown]
 # ## Three findings to remember
 #
-# ### Once in order, a correlation is nearly certain
+# ### Sorted lists correlate
 #
-# Chen et al. read a model's robustness from how its classes cluster (ROBY and its parts FSA and FSD), and
-# support it by Pearson correlations with the success of an attack over ten models on each of three data
-# sets. Table I prints the values, Tables II and III the correlations, so the second follows from the first.
+# Chen et al. estimate a model's robustness from how its classes cluster (ROBY and its parts FSA and FSD), and
+# support the estimate by Pearson correlations with the success of an attack over ten models on each of three
+# data sets. Table I has the values, Tables II and III the correlations, so the second follow from the first.
 
 # %%
 coefficients = chen.coefficients(Printed(reference.paper("chen")))
@@ -135,11 +128,10 @@ inside = sum(low <= abs(recomputed) <= high for _, recomputed in coefficients.va
 display.say(
     f"{follows[0]} of {follows[1]} coefficients follow from Table I to two decimals. In every column of "
     "Table I the models of a data set stand in exactly the order of attack success, or exactly in its "
-    f"reverse: the smallest rank correlation has the size {order['smallest |Spearman|']:g}. That is the "
-    "finding of the table, and the strongest form of what the paper claims. Pearson's coefficient adds "
-    f"little to it: two sorted lists of {models} random numbers have a median correlation of {median:.3f}, "
-    f"and a correlation between {low:.3f} and {high:.3f} in nine cases of ten; {inside} of the "
-    f"{len(coefficients)} coefficients lie in that range.")
+    f"reverse: the smallest rank correlation has the size {order['smallest |Spearman|']:g}. This order "
+    "supports the paper's claim; Pearson's coefficient adds little to it. Two sorted lists of "
+    f"{models} random numbers have a median correlation of {median:.3f}, and one between {low:.3f} and "
+    f"{high:.3f} in nine cases of ten; {inside} of the {len(coefficients)} coefficients lie in that range.")
 
 # %% [markdown]
 # ### A column of medians
@@ -153,10 +145,10 @@ cat, most = problem.ours.values()
 others = "".join(f" The entry for {where} is {entry:g}, the median {value:g}: perhaps a misprint."
                  for where, (entry, value) in medians.ours["others (printed, median)"].items())
 display.say(
-    "They are medians over the problems k against k + 1, taken row by row: "
-    f"{medians.held[0]} of {medians.held[1]} entries of the three data sets are equal to them. Of the "
-    f"CIFAR-10 column's {problem.numbers}, aeroplane against cat shares {cat}, and no problem more than "
-    f"{most}.{others}")
+    f"{medians.held[0]} of {medians.held[1]} entries of three data sets are medians over the problems class "
+    f"k against class k + 1, row by row.{others} The entries are not those of one problem: of the "
+    f"{problem.numbers} in the CIFAR-10 column, aeroplane against cat has {cat}, and no problem more than "
+    f"{most}.")
 
 # %% [markdown]
 # ### Norms or squared norms
@@ -203,16 +195,15 @@ worst, limit = distances.loc[distances.as_norm.idxmax()], ONE["plain_distance"].
 display.say(
     f"Read as norms, {limit['impossible as norms']} printed distances are impossible; the farthest, "
     f"{worst.place}, is {worst.largest:g} with {worst.pixels:,} changed pixels. Read as *squared* norms all "
-    f"are possible, the largest at {distances.as_square.max():.0%} of the limit. This book compares with "
-    "squares and shows both.")
+    f"are possible, the largest at {distances.as_square.max():.0%} of the limit. This book compares squared "
+    "norms.")
 
 
 # %% [markdown]
-# ## What does not hold, or not in every row
+# ## What is contradicted
 #
-# In quotation marks stand the paper's own words; the numbers are the paper's too. Then comes our sum, and the
-# reading under which the authors are right. The last column says how often random numbers do at least as well
-# where most rows agree.
+# The words in quotation marks and the numbers are the paper's; after the slash stands our sum. Most slips are
+# small, and beside each is the *innocent reading*, under which the authors are right.
 
 # %%
 def show_findings(what, keep):
@@ -223,14 +214,20 @@ def show_findings(what, keep):
             display.table(audit.HEADER, rows, f"{short}: {what}.", sentences=True)
 
 
-show_findings("what does not hold, or not in every row",
-              lambda f: f.verdict in ("contradicts", "holds with exceptions"))
+show_findings("what is contradicted", lambda f: f.verdict == "contradicts")
+
+# %% [markdown]
+# ## What holds with exceptions
+#
+# The last column is the share of random tables in which at least as many rows agree.
+
+# %% mystnb={"code_prompt_hide": "Hide the exceptions: {type}", "code_prompt_show": "Show the exceptions: {type}"} tags=["hide-output"]
+show_findings("what holds with exceptions", lambda f: f.verdict == "holds with exceptions")
 
 # %% [markdown]
 # ## What the numbers confirm
 #
-# The other side of the account, one click away. Several of these statements settle what a text leaves open,
-# such as denominators, data splits and dimensions.
+# Several of these statements settle what a text leaves open, such as denominators, data splits and dimensions.
 
 # %% mystnb={"code_prompt_hide": "Hide the confirmed statements: {type}", "code_prompt_show": "Show the confirmed statements: {type}"} tags=["hide-output"]
 show_findings("statements that the published numbers confirm", lambda f: f.verdict == "confirms")
@@ -238,7 +235,7 @@ show_findings("statements that the published numbers confirm", lambda f: f.verdi
 # %% [markdown]
 # ## Notes
 #
-# Nothing is wrong here; these are worth knowing when the tables are read or reproduced.
+# Nothing is wrong here; the notes help to read or reproduce the tables.
 
 # %% mystnb={"code_prompt_hide": "Hide the notes: {type}", "code_prompt_show": "Show the notes: {type}"} tags=["hide-output"]
 show_findings("notes on the published numbers", lambda f: f.verdict == "note" and f.kind != "scripts")
@@ -246,10 +243,10 @@ show_findings("notes on the published numbers", lambda f: f.verdict == "note" an
 # %% [markdown]
 # ## The authors' scripts beside the papers
 #
-# Where authors published scripts, these sometimes do something else than the paper says. Scripts change after
-# a paper; the numbers are the paper's, and the sum is what the script does.
+# Published scripts sometimes do something else than the paper says; they may have changed after it. The number
+# before the slash is the paper's, the one after it the script's.
 
-# %%
+# %% mystnb={"code_prompt_hide": "Hide the scripts: {type}", "code_prompt_show": "Show the scripts: {type}"} tags=["hide-output"]
 show_findings("the published scripts", lambda f: f.kind == "scripts")
 
 

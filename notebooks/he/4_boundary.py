@@ -69,14 +69,11 @@ page = start("he/4_boundary", globals())
 # As in the paper, only correctly classified images and successful adversarial examples count. Claims are judged on the normally trained
 # MNIST network alone. The other three networks are *proxies*: the adversarially trained one for MNIST has had a short training, and a
 # small ResNet replaces the paper's wide one on CIFAR-10.
+#
+# All settings stand in {download}`experiments.py <../../papers/he/experiments.py>`.
 
 # %%
 scale = page.scale(**experiments.DISTANCE_SCALE)
-
-# %% [markdown]
-# A run attacks one block of images of one network and follows the line searches from the examples that count ({download}`experiments.py <../../papers/he/experiments.py>`).
-
-# %%
 distances = page.results(experiments.distances)
 searches = page.results(experiments.line_searches)       # for the section on the authors' scripts
 
@@ -144,7 +141,7 @@ page.figure("figure-1", distances, boundary.draw_one, data=boundary.one_data, al
 # ## Figure 2: boundary distances of all images
 #
 # For each image, the figure shows the distance of the nearest boundary and the median over directions; images are sorted. A direction
-# without a boundary counts as the top of the pixel range. The black line is that of Figure 1.
+# without a boundary up to the end of the search counts as the top of the pixel range (1 or 255). The black line is that of Figure 1.
 
 # %%
 ALT_ALL = ("Two panels a network, the nearest and the median distance; one rising curve a kind of example "
@@ -215,7 +212,8 @@ page.figure("figure-7", distances, partial(boundary.draw_all, linf=True), alt=AL
 # ## Where it differs: the authors' step, and a fault of their scripts
 #
 # The authors' code evaluates the network at steps of 0.01 where the paper states 0.02. Where all directions of an image have a boundary,
-# their scripts for MNIST and CIFAR-10 discard the directions with the largest boundary distance. Both effects are measured on a few digits.
+# their scripts for MNIST and CIFAR-10 discard the directions with the largest boundary distance, as if these had no boundary. Both effects
+# are measured on a few digits.
 
 # %%
 def by_step(runs):
@@ -236,12 +234,13 @@ page.text(searches, by_step,
         "With the finer step, the median distance is {brittle.fine} instead of {brittle.coarse} for "
         "OptBrittle (n = {brittle.found}) and {benign.fine} instead of {benign.coarse} for benign digits "
         "(n = {benign.found}; most directions of the other digits have no boundary). The fault changes "
-        "{brittle.struck} of {brittle.examples} OptBrittle examples, whose mean distance becomes "
-        "{brittle.wrong} instead of {brittle.right}, and {benign.struck} of {benign.examples} benign digits.")
+        "{brittle.struck} of {brittle.examples} OptBrittle examples, whose mean distance over directions "
+        "becomes {brittle.wrong}, the value without a boundary, instead of {brittle.right}; it changes "
+        "{benign.struck} of {benign.examples} benign digits.")
 
 # %% [markdown]
-# Where every direction crosses the boundary at the first step, the scripts with the fault find no boundary at all. The paper's OptBrittle
-# curves lie close to zero; the reason is not known.
+# Where every direction crosses the boundary at the first step, all directions have the largest distance, and the scripts with the fault
+# find no boundary at all. The paper's OptBrittle curves lie close to zero nevertheless; the reason is not known.
 #
 # ## Choices that the paper leaves open
 #
@@ -272,10 +271,10 @@ if {"benign", "brittle", "margin"} <= facts.keys():
         f"{least['benign']} for clean digits (n = {n['benign']}), {least['margin']} for images of "
         f"OptMargin, an attack made to withstand noise (n = {n['margin']}), and at most {least['brittle']} "
         f"for minimum-norm images (OptBrittle, n = {n['brittle']}; step of the search: "
-        f"{shown.step.max()}). The best threshold on this distance misclassifies "
-        f"{errors['least']['words']} of the digits or of the OptMargin images, whichever is more (paper: "
-        f"{short(errors['paper'])}% for a classifier of boundary distances on another network). All values "
-        "are of one network, and the threshold was chosen on the same images.",
+        f"{shown.step.max()}). The best threshold on this distance still errs on clean digits or on "
+        f"OptMargin images at a rate of {errors['least']['words']}; the paper's classifier of boundary "
+        f"distances, on its own network, at {short(errors['paper'])}%. All our values are of one network, "
+        "and the threshold was chosen on the same images.",
         picture=boundary.draw_all(shown), alt=ALT_ALL)
 
 # %%

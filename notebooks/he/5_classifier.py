@@ -64,15 +64,11 @@ page = start("he/5_classifier", globals())
 # with examples of this attack and of another one. OptBrittle gives minimum-norm examples, OptMargin examples that withstand noise, and
 # {term}`FGSM` takes one step of fixed size. The four networks are those of Section 3. Three of them are *proxies*, networks other than the
 # paper's: their values are shown and decide no claim, so that claims about all four networks stay open.
+#
+# All settings stand in {download}`experiments.py <../../papers/he/experiments.py>`.
 
 # %%
 scale = page.scale(**experiments.CLASSIFIER_SCALE)
-
-# %% [markdown]
-# A run of the first kind attacks one block of images of one network and makes the features of its line searches. A run of the second
-# kind trains and tests one classifier on these features ({download}`experiments.py <../../papers/he/experiments.py>`).
-
-# %%
 surroundings, classifiers = map(page.results, (experiments.surroundings, experiments.classifiers))
 
 # %% [markdown]
@@ -129,8 +125,8 @@ page.figure("figure-4", (), draw_layers, data=architecture,
 # %% [markdown]
 # ## Table 3: errors in percent
 #
-# A *false positive* is a correctly classified image that is taken for adversarial, a *false negative* a successful example that is taken
-# for benign. *Worst-case accuracy* is 100% minus the largest of the three errors in a row: the accuracy on that mixture of benign and
+# A *false positive* is a correctly classified image that the classifier labels adversarial, a *false negative* a successful example that it
+# labels benign. *Worst-case accuracy* is 100% minus the largest of the three errors in a row: the accuracy on that mixture of benign and
 # adversarial images that is worst for the classifier. The paper gives the best one for each data set.
 
 # %%
@@ -179,7 +175,7 @@ page.table("table-4", classifiers, table_4)
 # %% [markdown]
 # ## Boundary classifier (procedure): training sets and time
 #
-# A pair, an image and its adversarial example, counts if the network classifies the image correctly and misclassifies the example.
+# The classifier is trained on pairs of an image that the network classifies correctly and a misclassified example of it.
 
 # %%
 page.text(classifiers, lambda runs: dict(runs.seconds.agg(["min", "max"])),
@@ -191,7 +187,7 @@ page.statement("procedure-boundary-classifier", classifiers, data=lambda runs: {
 # %% [markdown]
 # ## Cost of the boundary (procedure): forward passes
 #
-# The cost of the line searches around an image is counted in forward passes: a direction stops where it finds its boundary.
+# The cost of the line searches around an image is counted in forward passes: a line search stops at its boundary.
 
 # %%
 SLOWEST = "not measured: the slowest case of the paper is w32-10 on a GeForce GTX 1080"
@@ -214,6 +210,10 @@ def arithmetic(runs):
 
 
 page.statement("procedure-cost-boundary", surroundings, data=cost)
+page.text(surroundings, lambda runs: cost(runs)["looks"],
+        "On the normal MNIST network the line searches take {mnist_normal_benign:,.0f} forward passes "
+        "around a benign digit, {mnist_normal_margin:,.0f} around an OptMargin image and "
+        "{mnist_normal_brittle:,.0f} around an OptBrittle image (means over images).")
 page.text(surroundings, arithmetic,
         "The line searches evaluate the network in bfloat16, and again in 32-bit arithmetic if the two "
         "largest logits are close ({again:%} of all evaluations). At {otherwise} of {audited} checked points "
@@ -229,11 +229,11 @@ page.text(surroundings, arithmetic,
 # %%
 ALT_NUMBERS = "Three panels a network, one a number; in each a rising curve a kind of example."
 page.picture(surroundings, boundary.draw_features, alt=ALT_NUMBERS,
-             caption="How many images of each kind lie at or below one number (a distance of 1, a purity of "
-                     "0: no other class was found)")
+             caption="Cumulative share of the images of each kind against one feature (a distance of 1 or a "
+                     "purity of 0: no other class was found)")
 page.extra("one-number", (surroundings, classifiers), boundary.one_number,
-           "Errors in percent of a threshold on one number, beside the classifier's",
-           header={"network": "network", "attack": "threshold fitted on", "number": "taken for adversarial",
+           "Errors in percent of a threshold on one feature, and of the classifier",
+           header={"network": "network", "attack": "fitted on", "number": "an image is adversarial by",
                    "flagged": "false positives", "brittle": "false negatives, OptBrittle",
                    "margin": "false negatives, OptMargin"})
 
@@ -247,8 +247,8 @@ page.extra("one-number", (surroundings, classifiers), boundary.one_number,
 # | loss | summed over the images that count | the authors' code |
 # | batch on CIFAR-10 | 128 | the paper; the authors' script has 150 |
 # | arithmetic of the line searches | 16-bit where the predicted label is unambiguous, else 32-bit | speed; counted and audited above |
-# | iterations of OptMargin, at first | 250 of 1,000, counted as a quarter of the size | 10,000 images at 1,000 take days on a processor |
-# | images, at first | the first ones of the ten thousand test images, four fifths of them to train on | likewise |
+# | iterations of OptMargin | 250 of 1,000, so far; counted as a quarter of the size | 10,000 images at 1,000 take days on a processor |
+# | images | so far the first of the ten thousand test images, four fifths of them to train on | likewise |
 #
 # ## Exercises
 #
@@ -260,12 +260,11 @@ BOX = (
     "Can a small classifier detect adversarial digits from the boundary distances along random directions "
     "and the classes found there? Trained on {trained.trained_on} pairs of a digit and its adversarial "
     "example (OptMargin, made to withstand noise), it reaches a worst-case accuracy (100% minus its "
-    "largest error "
-    "rate) of {worst.percent:%} on {trained.benign} other pairs (95% interval {worst.low} to {worst.high:%}; "
-    "paper: {paper:%}). A single threshold, chosen on the same training pairs, reaches {alone:%}: an image "
-    "with its {number} (RMS distance, pixels from 0 to 1) counts as adversarial. The paper trains on {pairs} "
-    "pairs, attacked for {full} iterations (ours: {ran}); whether the classifier would then do better than "
-    "the threshold is open.")
+    "largest error rate) of {worst.percent:%} on {trained.benign} other pairs (95% interval {worst.low} to "
+    "{worst.high:%}; paper: {paper:%}). A single threshold, chosen on the same training pairs, reaches "
+    "{alone:%}: an image with its {number} (RMS distance, pixels from 0 to 1) counts as adversarial. The "
+    "paper trains on {pairs} pairs, attacked for {full} iterations (ours: {ran}); whether the classifier "
+    "would then do better than the threshold is open.")
 
 
 def in_short(classifiers, surroundings):

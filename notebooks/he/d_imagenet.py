@@ -62,23 +62,19 @@ page = start("he/d_imagenet", globals())
 # The paper's network is Inception-ResNet; our proxy is SqueezeNet 1.1, a far smaller one, with its published weights. The images are
 # the first of a set with one image a class, whose first classes are fish and birds (the paper's are a private subset). Whether the network
 # was trained on them is not known. Published values are shown beside ours, but not compared, because ours come from a proxy.
+#
+# All settings stand in {download}`experiments.py <../../papers/he/experiments.py>`.
 
 # %%
 scale = page.scale(**experiments.IMAGENET_SCALE)
-
-# %% [markdown]
-# A run is one attack on one block of images, with both classifications of the results and the line searches from the examples that count
-# ({download}`experiments.py <../../papers/he/experiments.py>`). With enough images, one classifier is trained for each attack.
-
-# %%
 examples, classifiers, noises = map(page.results, (
     experiments.imagenet_examples, experiments.imagenet_classifiers, experiments.imagenet_noise))
 
 # %% [markdown]
 # ## Table 5: distortion, accuracy, and the boundary classifier
 #
-# *Point cls.* is the accuracy of the network and *region cls.* that of the vote, on all images. The distortion is the mean RMS norm of successful
-# perturbations, for pixels from 0 to 1. The last two columns are the error rates of the boundary classifier.
+# *Point cls.* is the accuracy of the network and *region cls.* that of the vote, on all images. The distortion is the mean RMS norm of
+# successful perturbations, for pixels from 0 to 1. The last two columns are the error rates of the boundary classifier.
 
 # %%
 PROXY = "proxy: SqueezeNet 1.1 in place of Inception-ResNet"
@@ -135,10 +131,10 @@ page.text(examples, votes,
 # %% [markdown]
 # ## Figure 8: boundary distances around one image
 #
-# Below each image, each dot is one direction. Its height is the distance to the boundary and its colour the class beyond. The upper panels show
-# the root mean square, the lower ones the largest change of a value (pixels from 0 to 1). The black line marks the noise of region
-# classification: its expected root mean square, before clipping, above, and its largest possible change below. A row of dots at the
-# bottom means that the boundary lies within the first step of the line search.
+# Each dot below an image is one direction. Its height is the distance to the boundary and its colour the class beyond. The upper panels
+# show the root mean square, the lower ones the largest change of a value (pixels from 0 to 1). The black line marks the noise of region
+# classification: in the upper panels its expected root mean square before clipping, in the lower ones its largest change. A row of dots at
+# the bottom means that the boundary lies within the first step of the line search.
 
 # %%
 RADIUS = 0.02
@@ -236,8 +232,8 @@ page.figure("figure-9", examples, draw_all, data=all_data,
 # ## Where it differs: OptMargin under noise that it was not optimised on
 #
 # OptMargin searches for an image of which 19 copies with fixed noise vectors are misclassified; region classification draws other
-# noise. The table gives the mean share of misclassified copies of OptMargin's examples. If other noise
-# flips far fewer labels, the attack has overfitted its 19 vectors. Whether overfitting explains the difference from the paper's 16% is not
+# noise. The table gives the mean share of misclassified copies of OptMargin's examples. If other noise flips far fewer labels, the attack
+# has overfitted its 19 vectors. Whether overfitting explains the difference from the paper's 16% is not
 # shown, since network, images and number of iterations differ as well.
 
 # %%
@@ -256,9 +252,9 @@ page.extra("other-noises-imagenet", noises, lambda runs: [figures.misread_under_
            "Misclassified noisy copies of OptMargin's examples, mean over images",
            header={"network": "network", "images": "images"} | figures.NOISES)
 page.text((noises, examples), fitted,
-        "Misclassified copies: {own:%} with the attack's own noise vectors, {others:%} with {noises} new "
-        "vectors of the same norm for each image (from {low} to {high:%} over the n = {images} images, which "
-        "are those of {blocks} of the {attacked} blocks that OptMargin attacked).",
+        "Of the copies {own:%} are misclassified with the attack's own noise vectors and {others:%} with "
+        "{noises} new vectors of the same norm for each image (from {low} to {high:%} over the n = {images} "
+        "images, which are those of {blocks} of the {attacked} blocks that OptMargin attacked).",
         nothing="No OptMargin example has been measured under other noise.")
 
 # %% [markdown]
@@ -290,7 +286,7 @@ if "own" in facts and "benign" in facts:
         f"our run OptMargin {facts['fits']} its noise vectors: {short(facts['own'])}% of the copies with "
         f"its own vectors are misclassified, against {short(facts['others'])}% with new vectors of the "
         f"same norm (n = {facts['images']} images); whether this explains the difference is not shown. "
-        "SqueezeNet 1.1 is a small proxy, and the attack ran "
+        "Our network, SqueezeNet 1.1, is a small proxy for the paper's, and the attack ran "
         f"{best.iterations[best.kind == 'margin'].max():,} of {page.full.iterations:,} iterations, so the "
         "paper's numbers are not tested.")
 picture = draw_one(best) if len(best) else None

@@ -23,22 +23,24 @@
 # A report card applies the instruments of this book to a model and the same images. Each number has its 95% interval, its count
 # of images and a sentence on what it means. Two models are compared on the same images. Where the book has measured networks on
 # images of the same size, dots show them and a triangle shows your model. This page compares two networks of
-# {ref}`He et al. <he-3>` on MNIST: one trained on clean digits, one on adversarial ones.
+# {ref}`He et al. <he-3>` on MNIST: one trained on clean digits (“clean training”), one on adversarial digits (“adversarial training”).
 #
-# In Python the card takes three lines. `model` is any callable from float32 images `[N, C, H, W]` in [0, 1] to logits:
+# In Python the card takes three lines. A model is any callable from float32 images `[N, C, H, W]` in [0, 1] to logits; `x` has the
+# images, `y` their labels. For one model write `card(model, x, y)`. The HTML file needs no other file; `card.json` has the numbers.
 #
 # ```python
 # from shared.card import card
 #
-# report = card({"plain": a, "robust": b}, x, y)   # or card(model, x, y)
-# report.save("card.html")                          # one file without anything from elsewhere; the numbers in card.json
+# report = card({"plain": a, "robust": b}, x, y)
+# report.save("card.html")
 # ```
 #
 # On the command line a card comes from a module, its weights and an `.npz` file with the arrays `x` and `y`. With `CHECK` the exit
 # status is 1 if a number misses a bound:
 #
 # ```bash
-# make card MODEL=package.module:factory WEIGHTS=net.safetensors DATA=images.npz OUT=card.html CHECK="pgd_accuracy>=0.3"
+# make card MODEL=package.module:factory WEIGHTS=net.safetensors \
+#     DATA=images.npz OUT=card.html CHECK="pgd_accuracy>=0.3"
 # ```
 #
 # `IMAGES=200` attacks 200 images instead of 100. `RETRAINED="a.safetensors b.safetensors"` names weights of the same
@@ -69,8 +71,8 @@ if model:
     models = {model: cards.factory(model, weights)}
 else:
     nets = subjects("smoke" if page.profile == "smoke" else "paper")
-    models = {"clean digits": nets["mnist-normal"].model(seed),
-              "adversarial digits": nets["mnist-adv"].model(seed)}
+    models = {"clean training": nets["mnist-normal"].model(seed),
+              "adversarial training": nets["mnist-adv"].model(seed)}
 if data:
     x, y = cards.images_of(data)
 else:
@@ -84,12 +86,12 @@ display.piece(result)
 # %% [markdown]
 # ## How to read it
 #
-# - Accuracy under PGD is the number that other work reports. It is only evidence of robustness if the attack is stronger than
-#   noise of the same size, and the gradients are not zero. The card warns by name where this fails, and where the model
+# - Accuracy under PGD is the number that other work reports. It is evidence of robustness only if the attack is stronger than
+#   noise of the same norm, and the gradients are not zero. The card warns by name where this fails, and where the model
 #   classifies no better than a constant: then no number shows robustness.
-# - The distance of the nearest adversarial image needs no limit. Compare its median with the same row of other networks.
-# - Noise of the attack's own norm rarely changes a label, so that a test with noise alone says little. The rows for 2, 5 and 10
-#   times the norm say how much larger the noise must be.
+# - The norm of the nearest adversarial perturbation needs no limit. Compare its median with the same row of other networks.
+# - Noise of the attack's own norm rarely changes a label, so that a test with noise alone is weak. The rows for 2, 5 and 10
+#   times the norm show how much larger the noise must be.
 # - The metrics without an attack (ROBY, overlap, borderline pairs, boundary distances) need not rank two models as an attack
 #   does. The card says where they disagree.
 # - A wide interval means few images: `-p images 200` makes it half as wide as 50 do.

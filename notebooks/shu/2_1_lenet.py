@@ -58,24 +58,25 @@ page = start("shu/2_1_lenet", globals())
 #
 # Ten LeNets $M_1, \dots, M_{10}$ differ only in the seed of their training. Six attacks on $M_1$ start from one clean digit 1, each about a
 # hundred times under different settings: NewtonFool (NF), the fast gradient sign method (FGSM), Carlini and Wagner's L2 attack (CW2), the
-# basic iterative method in L∞ (BIM L∞), the pointwise attack (PW) and the momentum iterative method (MI). All examples of one attack that $M_1$ assigns to the same wrong class span a *hyper-rectangle*
-# (a box): an interval for each of $b$ pixels. The paper samples 1,000 images from each box and counts how many each network misclassifies.
+# basic iterative method in L∞ (BIM L∞), the pointwise attack (PW) and the momentum iterative method (MI). All examples of one attack that
+# $M_1$ assigns to the same wrong class span a *hyper-rectangle* (a box): an interval for each of $b$ pixels. The paper samples 1,000 images
+# from each box and counts how many each network misclassifies.
 #
 # The paper claims that many errors of $M_1$ are not shared by the other networks, so that transferability of {term}`adversarial examples
 # <adversarial example>` is not universal, and that samples of a box need less perturbation than the attack.
 #
-# Our digit is the first 1 of the test set that all ten networks classify correctly. The paper's digit is not known. The wrong class of a
+# Our digit is the first 1 of the test set that all ten networks classify correctly; the paper's is not known. The wrong class of a
 # box is the published one if $M_1$ assigns at least 80 different examples to it, and otherwise the one with most examples (NF, FGSM and
-# PW cannot choose their target, and the others may find too few). A run trains and measures one network, or attacks one digit, or five
-# digits of a class, under all settings of one attack and counts the errors of all networks
-# ({download}`experiments.py <../../papers/shu/experiments.py>`).
+# PW cannot choose their target, and the others may find too few). All settings stand in
+# {download}`experiments.py <../../papers/shu/experiments.py>`.
 #
 # ## Hyper rectangle (procedure)
 #
 # For the examples $W^a$ of one attack $k$ and one class $t$, each pixel $i$ that all examples change has the interval
-# $[\min_a W^a_i,\ \max_a W^a_i]$. (So does one script of the authors. The other one keeps pixels that nearly all examples change, and the
-# text every pixel that is changed at all: {ref}`shu-2-1-size`.) The $b$ widest intervals span $R_k(t)$; every other pixel keeps its clean value. The steps below, in plain
-# Python, must give the box that the tables use; three mutants of them must not.
+# $[\min_a W^a_i,\ \max_a W^a_i]$. The $b$ widest intervals span $R_k(t)$; every other pixel keeps its clean value. (One script of the
+# authors keeps these pixels, the other those that nearly all examples change, and the text every pixel that any example changes:
+# {ref}`shu-2-1-size`.) The steps below, in plain Python, must give the box that the tables use; three *mutants*, versions with an error
+# built in, must not.
 
 # %% tags=["show-input"]
 def by_the_paper(clean, examples, b, *, changed=all, width=lambda low, high: high - low):
@@ -125,8 +126,8 @@ planes = page.results(experiments.planes)
 # %% [markdown]
 # ## Table 1: errors of the ten networks on clean digits
 #
-# The length of the training is not published. Our networks $M_1$ to $M_{10}$ have one recipe of 10 epochs, and are not the paper's: the
-# same number stands for another network there. The published errors fall with the network's number ({ref}`audit`).
+# Our networks are not the paper's: the same number stands for another network there. The length of the training is not published; ours
+# is 10 epochs. The published errors fall with the network's number ({ref}`audit`).
 
 # %%
 def table_1(runs):
@@ -198,16 +199,16 @@ page.table("table-2", sweeps, lambda runs: figures.inside(runs, "table-2"), behi
 # %%
 page.table("table-3", sweeps, lambda runs: figures.attacked(runs, "table-3"), behind=figures.BEHIND)
 page.text(sweeps, beyond.box,
-        "The networks that were not attacked are wrong on {others:.0%} of an attack's images on average over "
-        "the {n} attacks (paper: {paper.others:.0%}). Of the {examples} images, {again} was "
-        "misclassified in the attack's batch and is classified correctly in another batch: on the "
-        "boundary rounding decides the label.")
+        "The networks that were not attacked misclassify {others:.0%} of an attack's images on average over "
+        "the {n} attacks (paper: {paper.others:.0%}). The attacked network classifies {again} of the "
+        "{examples} images correctly: on the boundary rounding decides the label, and it differs between "
+        "batches.")
 
 # %% [markdown]
 # ## Table 4: distances from the clean digit
 #
-# Several printed values exceed the largest possible L2 distance, but not its square ({ref}`audit`), so squared norms are compared. The
-# printed minimum of MI lies above its maximum under either reading.
+# Several published values exceed the largest possible L2 distance, but not its square ({ref}`audit`), so squared norms are compared. The
+# published minimum of MI lies above its maximum under either reading.
 
 # %%
 page.table("table-4", sweeps, lambda runs: figures.distances(runs, "table-4"), behind=figures.BEHIND)
@@ -239,8 +240,8 @@ page.extra("kinds", sweeps, beyond.suspects,
           "Boxes of Table 2 by the kind of region, as published and here, and where ours is of the published "
           "kind", header=beyond.SUSPECTS)
 page.text(sweeps, beyond.of_suspects,
-        "Boxes of the published kind: {same} of {n}. Of the other {other}, {reached} are of the published "
-        "kind under another choice ({sizes} at another size, {rules} with other pixels kept, {classes} for "
+        "{same} of {n} boxes are of the published kind. Of the other {other}, {reached} are of that kind "
+        "under another choice ({sizes} at another size, {rules} with other pixels kept, {classes} for "
         "another wrong class; a box can count more than once), and {left} under none. Another class can be "
         "tried only where a second one has 80 examples.")
 
@@ -257,7 +258,9 @@ page.extra("transfer", (sweeps, others), beyond.transfers,
            header=beyond.TRANSFERS)
 
 # %% [markdown]
-# ## Beyond the printed rows: fifty digits
+# ## Beyond the published rows: fifty digits
+#
+# For each digit the mean is over the attacks that find at least 80 examples of one wrong class.
 
 # %%
 page.text(fifty, beyond.over_digits, beyond.OVER_DIGITS)
@@ -270,7 +273,7 @@ page.text(fifty, beyond.over_digits, beyond.OVER_DIGITS)
 # | training | batches of 64, 10 epochs, no momentum, pixels in [0, 1] | only SGD and its learning rate of 0.01 are printed; the authors' code normalises no pixel |
 # | the digit | the first 1 of the test set that all ten networks classify correctly | the paper's index is not known |
 # | settings of a sweep | 100 sizes of the first ball from 0.005 to 0.5 for the iterative attacks; 50 weights and 2 margins for CW2; 100 step lengths for NF; 100 sizes from the first successful one on for FGSM; 200 starts for PW | the published script has 100 sizes from 0.01 to 1 for BIM L1, of which the upper half gives one image |
-# | semantics of the attacks | those of Foolbox 2: the size of the ball is searched for, and the nearest example met is kept | the published script uses its interface |
+# | meaning of the attacks | that of Foolbox 2: the size of the ball is searched for, and the nearest example met is kept | the published script uses its interface |
 # | NewtonFool's gradient | that of the probability, as published | Foolbox 2 divides the gradient of the cross-entropy by the probability where the chain rule multiplies, so that its steps end shorter |
 # | thresholds of the kinds | those {ref}`above <shu-2-1-size>` for “most”, “correct” and “significant” | the paper names none |
 #
@@ -287,10 +290,10 @@ if len(best) and (facts := beyond.box(best)):
         "them? "
         + (f"{prose.fill(beyond.OVER_DIGITS, over_digits)} " if over_digits else "")
         + f"For one digit 1 the mean over the paper's {facts['n']} attacks is {facts['others']:.0%} (paper: "
-        f"{facts['paper']['others']:.0%}), but single attacks differ, most of all {facts['farthest']}. The "
-        "kind of box that an attack's examples span (whether the attacked network, others, or all err on "
-        f"its samples) agrees with the paper for {kinds['same']} of {kinds['n']} attacks; digit and "
-        "training are unpublished, so this does not refute it.",
+        f"{facts['paper']['others']:.0%}); single attacks differ more, most of all {facts['farthest']}. In "
+        "the boxes that the examples span, the same networks err as in the paper (the attacked one, others, "
+        f"or all) for {kinds['same']} of {kinds['n']} attacks; digit and training are unpublished, so this "
+        "does not refute the paper.",
         picture=figures.draw_curves(best, "table-2"), sets=(sweeps,),
         alt="Misclassification rates of ten networks in boxes of growing size, a panel an attack.")
 

@@ -51,15 +51,11 @@ page = start("shu/2_2_mlp", globals())
 #
 # The paper claims that samples of the box 5 → 6 fool the attacked network alone, and that networks disagree on samples of the box 7 → 2.
 # Our digits are the first 5 and the first 7 of the test set that all five networks classify correctly; the paper's are not known.
+#
+# All settings stand in {download}`experiments.py <../../papers/shu/experiments.py>`.
 
 # %%
 scale = page.scale(**experiments.MLP)
-
-# %% [markdown]
-# A run trains and measures one network, or attacks one digit, or five digits of a class, under all settings of the attack and counts the
-# errors of all networks ({download}`experiments.py <../../papers/shu/experiments.py>`).
-
-# %%
 networks, sweeps, fifty = map(page.results, (
     experiments.mlp_networks, experiments.mlp_sweeps, experiments.mlp_fifty))
 
@@ -73,7 +69,7 @@ def cw2(runs):
 # ## Table 5: errors of the five networks on clean digits
 #
 # The length of the training is not published. We took 80 epochs, because the test error of one further network fell until about epoch 70.
-# Columns with the same name are unrelated networks.
+# The same number stands for another network in the paper.
 
 # %%
 page.table("table-5", networks, lambda runs: [figures.errors(runs)])
@@ -95,9 +91,8 @@ page.table("table-6", sweeps, lambda runs: figures.inside(cw2(runs), "table-6"),
 # %%
 page.table("table-7", sweeps, lambda runs: figures.attacked(cw2(runs), "table-7"), behind=figures.BEHIND)
 page.text(sweeps, lambda runs: beyond.box(cw2(runs), "table-6"),
-        "The table rests on {examples} different images, found by the untargeted and the targeted attack "
-        "with 100 settings each. On average over the {n} digits the other networks misclassify {others:.1%} "
-        "of them (paper: {paper.others:.1%}).")
+        "On average over the {n} digits the other networks misclassify {others:.1%} of the attack's images "
+        "(n = {examples}; paper: {paper.others:.1%}).")
 
 # %% [markdown]
 # ## Figure 6: images of the attack and of the box
@@ -128,7 +123,7 @@ page.picture(sweeps, lambda runs: figures.draw_curves(cw2(runs), "table-6"),
              alt="A panel a digit: rates of the attacked network and of the four others against b.")
 
 # %% [markdown]
-# ## Beyond the printed rows: fifty digits
+# ## Beyond the published rows: fifty digits
 #
 # The target of each digit is the class of the attacked network's second largest output.
 
@@ -154,11 +149,11 @@ if len(best) and (facts := beyond.box(best, "table-6")):
     boxes, over_digits = beyond.box_by_box(best), beyond.over_digits(page.best(fifty))
     page.box(
         "Do Carlini and Wagner's examples of one perceptron also fool perceptrons that differ only in their "
-        f"training seed? {f'{prose.fill(beyond.OVER_DIGITS, over_digits)} ' if over_digits else ''}For the "
-        f"{facts['n']} digits of the tables, a 5 and a 7, it is {facts['others']:.1%} (paper: "
-        f"{facts['paper']['others']:.1%}), most often {boxes['worst']}. Two digits are weak evidence, and "
-        "samples of their boxes lie much nearer to them than in the paper (mean squared L2 distance, "
-        f"{boxes['far']}).", picture=figures.draw_curves(best, "table-6"), sets=(sweeps,),
+        f"training seed? {f'{prose.fill(beyond.OVER_DIGITS, over_digits)} ' if over_digits else ''}For our "
+        f"5 and 7 (the paper's are not known) the mean is {facts['others']:.1%} (paper: "
+        f"{facts['paper']['others']:.1%}); the network that errs most often is {boxes['worst']}. Two digits "
+        "are weak evidence, and samples of our boxes lie much nearer to the clean digits than the paper's.",
+        picture=figures.draw_curves(best, "table-6"), sets=(sweeps,),
         alt="Misclassification rates of five perceptrons in boxes of growing size, a panel a digit.")
 
 # %%

@@ -262,11 +262,11 @@ if len(best) and (facts := counts(best))["with_any"]:
     page.box(
         "Do networks that differ only in their training seed disagree in several separate regions near a "
         f"clean image, as the paper claims? In {facts['with_any']} of {facts['planes']} planes through one "
-        f"digit 1 some of {facts['networks']} LeNets disagree inside the paper's ball (squared radius 6). "
-        f"In {facts['with_several']} of these planes the disagreement inside the ball has several pieces, "
-        f"which are connected outside the ball in {facts['joined']}. Planes through one digit do not "
-        "decide the claim: separate regions may lie elsewhere in the ball, and areas may be connected "
-        "outside a plane.",
+        f"digit 1 some of {facts['networks']} LeNets disagree inside the paper's ball (squared radius 6); "
+        f"separate regions lie there in {facts['with_several'] - facts['joined']} planes. In "
+        f"{facts['with_several']} planes the ball contains several pieces, which are connected outside the "
+        f"ball in {facts['joined']} of them. Planes through one digit do not decide the claim: separate "
+        "regions may lie elsewhere in the ball, and areas may be connected outside a plane.",
         picture=draw_regions(best), sets=(planes,),
         alt="Two planes around the digit with a circle; areas where networks disagree are shaded.")
 

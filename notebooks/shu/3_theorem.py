@@ -100,11 +100,11 @@ def losses(count, thickness, law=lambda v: v):
 
 
 # %% [markdown]
-# The slabs of the theorem have thickness 0. In the first three rows of each distribution slab $i$ has thickness $t / 4^i$: then the losses
-# differ, by less than $t$. The equality is computed for the uniform distribution and for one with density $2v$. Three examples violate an
-# assumption, and the losses must differ. The rows with $t > 0$ are the first, the second table has the other two. In one the pixel takes 256
-# grey levels, and a slab lies at each. In the other all pixels of an image are equal: no single image has a positive probability, but all
-# images lie on the diagonal of the cube, a region of dimension 1.
+# The slabs of the theorem have thickness 0 ($t = 0$ in the table): the losses are equal, for the uniform distribution and for one with
+# density $2v$. Three examples violate an assumption, and their losses must differ. In the first, slab $i$ has thickness $t / 4^i$ with
+# $t > 0$; the losses then differ by less than $t$. In the second the pixel takes 256 grey levels, and a slab lies at each. In the third all
+# pixels of an image are equal: no single image has a positive probability, but all images lie on the diagonal of the cube, a region of
+# dimension 1.
 
 # %%
 SLABS = 40
@@ -175,13 +175,12 @@ page.statement("remark-2", data={"training_images": TRAINING, "excess_first": fl
 # (shu-3-lipschitz)=
 # ## Conjecture 2
 #
-# Conjecture 2 comes first, because its bound is used for Conjecture 1. The outputs of a LeNet before the arg max are a chain of linear
+# The outputs of a LeNet before the arg max are a chain of linear
 # layers, max pooling over disjoint windows, and ReLU. Pooling and ReLU do not increase distances, and a linear layer increases them at most
 # by the factor of its largest singular value. So the outputs are Lipschitz continuous with the product of these values, whatever the weights.
 # Only the label jumps, as that of every classifier does at its boundary. The paper assumes networks with hard labels; under this reading
 # Conjecture 2 is true and holds for every classifier with two labels. The check uses a LeNet with random weights: along random directions
-# the change of the outputs, divided by the length of the step, must not exceed the bound. At a jump it would grow in proportion to 1/step;
-# in the table it levels off.
+# the change of the outputs, divided by the length of the step, must not exceed the bound. At a jump it would grow in proportion to 1/step.
 
 # %%
 def largest_singular_value(layer, shape):
@@ -286,9 +285,10 @@ page.box(prose.fill(
     "Can a classifier err on infinitely many inputs without any effect on its expected error? By Theorem 1 "
     "it can, on regions of lower dimension to which the distribution of inputs gives probability 0; images "
     "with finitely many grey levels are excluded. In our exact example two classifiers have the error "
-    "{loss_first}, although one also errs on {slabs} slabs of volume 0. Regions in which two networks "
-    "disagree with positive margins contain a ball; Conjecture 1, that regions of lower dimension have "
-    "probability 0, does not cover them.", theorem | {"slabs": SLABS}),
+    "{loss_first}, although one also errs on {slabs} slabs of volume 0. Where two networks disagree with "
+    "positive margins (the lead of the largest output), they disagree in a whole ball: Conjecture 1, that "
+    "regions of lower dimension have probability 0, does not cover such regions.",
+    theorem | {"slabs": SLABS}),
     picture=draw_slabs(), sets=(),
     alt="On logarithmic axes the difference of losses falls in proportion to thickness.")
 

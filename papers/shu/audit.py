@@ -46,7 +46,7 @@ def plain_distance(p):
                                v / d for _, v, d in printed)},
                      holds=not impossible,
                      reading="the columns hold squared norms: then every row is possible.",
-                     use="k pixels in [0,1] move at most the root of k; the book reports both.")
+                     use="k pixels in [0,1] move at most the root of k; the book compares squared norms.")
 
 
 @checks

@@ -141,8 +141,9 @@ def of_suspects(runs):
                      "reached": len(other) - left, **by}
 
 
-OVER_DIGITS = ("Over {digits} digits of all classes, with one wrong class each, the other networks "
-               "misclassify {percent:%} of an attack's images (95% interval {low:.0f} to {high:.0f}).")
+OVER_DIGITS = ("On average over {digits} digits of all classes, the other networks misclassify {percent:%} "
+               "of the adversarial images that an attack on one network finds (95% interval over digits "
+               "{low:.0f} to {high:.0f}%).")
 
 
 def over_digits(runs):
