@@ -63,9 +63,9 @@ scale = page.scale(smoke=dict(draws=2_000), quick=dict(draws=20_000), paper=dict
 # %% [markdown]
 # ## The model, and what the paper leaves open
 #
-# In Section 4.2 a plane separates two balls with uniform data. The paper shows that the results need neither. The data may have almost any
+# In Section 4.2 a plane separates two balls with uniform data. According to the paper, the results need neither: the data may have almost any
 # distribution, and the boundary may be a bent plane. As long as its bends are small, the classifier is accurate, an attack succeeds on nearly all
-# points, random noise on hardly any, and one attack serves for all. Section 4.4 adds, in figures, how far the same arguments reach.
+# points, random noise on hardly any, and one attack serves for all.
 #
 # A plane through the origin has unit normal $v$. The surface $S$ is this plane, bent: above the point $p$ of the plane it lies at height $g(p)$. For
 # a point $x$ with foot $\pi x$ in the plane, two distances are distinguished. The **directed** one, $d_S(x) = x\cdot v - g(\pi x)$, is measured
@@ -84,6 +84,8 @@ scale = page.scale(smoke=dict(draws=2_000), quick=dict(draws=20_000), paper=dict
 # Our copy of the paper contains no formulas. Tags tell where each one comes from: [derived] proved again from the words of the appendix, [assumed] a
 # harmless choice, [lost] not to be recovered.
 #
+# :::{dropdown} What the paper leaves open, and what is chosen here
+#
 # | open | here | tag |
 # | --- | --- | --- |
 # | where the plane lies | through the origin | [assumed] |
@@ -91,6 +93,8 @@ scale = page.scale(smoke=dict(draws=2_000), quick=dict(draws=20_000), paper=dict
 # | is the density bound of Definition 3 a number or a number to the power $n$ | one number $K$; evenly filled balls have $K = 1$ under both readings | [derived] |
 # | the shift $\xi$ in Theorem 16 | $\gamma - 2L\delta$, which two Lipschitz steps give; the paper's constant is not known | [derived], paper's [lost] |
 # | a test surface | the roof $g(p) = -L\lvert p_1\rvert$ over an evenly filled unit ball: exact values exist, and it is the worst case of Lemma 13 | ours |
+#
+# :::
 #
 # How a bound is checked, and what the verdicts mean, is said on {doc}`the opening page </book/sutton>`. Factors such as $10^{600}$ between bound and
 # exact value occur where both are far too small to be observed. Theorems 14 and 16 are sampled: under a roof they are judged by the near end of a 95%
@@ -138,9 +142,11 @@ equation_3 = page.statement("equation-3", data={"points_per_surface": scale.draw
 #
 # for $L \ge 0$, $|d_S(x)| > 0$ [derived].
 #
-# *Proof idea.* From the foot of $x$ on the surface, a surface of slope at most $L$ can only leave within a flat double cone. The steep cone below it
+# :::{dropdown} Proof idea
+# From the foot of $x$ on the surface, a surface of slope at most $L$ can only leave within a flat double cone. The steep cone below it
 # is free of surface. A ball around $x$ that touches the cone's wall has radius $\kappa|d_S(x)|$, by the sine of the cone's angle. For a roof with $x$
 # under its ridge the wall of the cone is the surface, so the lemma cannot be improved.
+# :::
 
 # %%
 lemma_13 = check(page, "lemma-13", note="Under the ridge of a roof the lemma is an equality.")
@@ -163,9 +169,13 @@ equation_4 = page.statement(
 #
 # for $n \ge 2$, $\eta \ge 0$, $L \ge 0$ [derived].
 #
-# A point has the label 0 if it lies deeper below the plane than the surface dips there. *Proof idea.* Choose a depth $\alpha$. Either, above this
+# A point has the label 0 if it lies deeper below the plane than the surface dips there.
+#
+# :::{dropdown} Proof idea
+# Choose a depth $\alpha$. Either, above this
 # point, the surface lies more than $\alpha$ from the plane, or the point is less than $\alpha$ below the plane, or all is well. The two bad chances
 # are added, and $\alpha$ is chosen to make the sum small.
+# :::
 
 # %%
 theorem_9 = check(page, "theorem-9",
@@ -178,8 +188,10 @@ theorem_9 = check(page, "theorem-9",
 #
 # for $0 \le \eta \le r\text{ and }r > 0$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
 #
+# :::{dropdown} Proof idea
 # For a plane $g = 0$, so $\alpha = 0$ is best, and what is left is the share of a ball beyond a plane at distance $\eta$ of its centre: a cap. Lemma
 # 23 bounds it by a half ball. With $r = 1$ and $\eta = \epsilon$ this is Theorem 4.
+# :::
 
 # %%
 corollary_10 = check(page, "corollary-10", again=lambda n, eta, r: cap_share(n, eta / r))
@@ -191,9 +203,11 @@ corollary_10 = check(page, "corollary-10", again=lambda n, eta, r: cap_share(n, 
 #
 # for $n \ge 2$, $\eta \ge 0$, $L \ge 0$, $\delta > 0$ [derived].
 #
-# *Proof idea.* By {eq}`sutton-eq-2` a perturbation of norm $\delta$ straight along $v$ suffices if the surface is at most $\delta$ above the point.
+# :::{dropdown} Proof idea
+# By {eq}`sutton-eq-2` a perturbation of norm $\delta$ straight along $v$ suffices if the surface is at most $\delta$ above the point.
 # That fails only if the surface strays by more than $\alpha$ or the point is more than $\delta - \alpha$ below the plane. The sum of these two
 # chances bounds the share of points that are safe.
+# :::
 
 # %%
 theorem_11 = check(page, "theorem-11", again=lambda n, eta, lipschitz, delta: beyond_graph(
@@ -206,9 +220,11 @@ theorem_11 = check(page, "theorem-11", again=lambda n, eta, lipschitz, delta: be
 #
 # for $\eta \ge 0, r > 0\text{ and }\eta \le \delta \le \eta + r$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
 #
+# :::{dropdown} Proof idea
 # Again $\alpha = 0$: safe are only the points in the cap farther than $\delta$ from the plane. In high dimension a ball has next to nothing there as
 # soon as $\delta$ exceeds $\eta$, for most of a ball lies close to the plane through its centre. With $r = 1$ and $\eta = \epsilon$ this is
 # Theorem 5.
+# :::
 
 # %%
 corollary_12 = check(page, "corollary-12", again=lambda n, eta, delta, r: cap_share(n, (delta - eta) / r))
@@ -226,10 +242,12 @@ corollary_12 = check(page, "corollary-12", again=lambda n, eta, delta, r: cap_sh
 #
 # for $n \ge 2$, $\eta \ge 0$, $L \ge 0$, $\delta > 0$ [derived].
 #
-# *Proof idea.* Split the points by their distance to the surface. Those nearer than $\tau$, or already wrong, are few: Lemma 13 turns their distance
+# :::{dropdown} Proof idea
+# Split the points by their distance to the surface. Those nearer than $\tau$, or already wrong, are few: Lemma 13 turns their distance
 # into a directed distance, and Theorem 9's argument counts them. For the others, noise must leave the cone of Lemma 13, and the part of the noise
 # ball outside the cone fits into a cap at height $z$, whose share is at most $\varphi(\tau)$ by Lemma 23. The cap is less than a half ball only for
 # $\tau \ge L\delta$; hence $\mathcal T = [L\delta, \delta]$. For $L > 1$ this interval is empty and $\mathcal T = \{\delta\}$, $\varphi = 0$.
+# :::
 
 # %%
 theorem_14 = check(
@@ -244,9 +262,11 @@ theorem_14 = check(
 #
 # for $\delta > 0$, $r > 0\text{ and }0 \le \eta \le r + \delta$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
 #
+# :::{dropdown} Proof idea, and how this compares with Theorem 6
 # For a plane $\kappa = 1$ and $z(\tau) = \tau$. Placing the split at $\tau = \delta\eta/(r+\delta)$ makes both caps equally large in proportion to
 # their balls, and the two half-ball bounds combine into one. With $r = 1$, $\eta = \epsilon$ and uniform data ($K = 1$) this is Theorem 6. For
 # $K > 1$ the factor $\tfrac12(1 + K)$ of our proof is smaller than the factor $K$ in our form of Theorem 6; the paper's own factor is lost.
+# :::
 
 # %%
 corollary_15 = check(page, "corollary-15", again=lambda n, eta, delta, r: crossing(n, eta / r, delta / r))
@@ -265,9 +285,13 @@ corollary_15 = check(page, "corollary-15", again=lambda n, eta, delta, r: crossi
 # for $n \ge 2$, $\eta \ge 0$, $L \ge 0$, $\delta > 0$, $\gamma \ge 0$ [derived].
 #
 # Two points $x$ and $z$ of class 0 are drawn. $S_{\gamma,\delta}(z)$ is the set of perturbations of norm up to $\delta$ that carry $z$ past the
-# surface by at least $\gamma$. *Proof idea.* The same perturbation moves $x$ and $z$ equally; over different ground the surface differs by at most
-# $L\delta$ for each of them. So all these perturbations also work on $x$ if $x$ is not deeper than $z$ by more than $\xi = \gamma - 2L\delta$. Ask
-# $z$ to lie below a height $t$ and $x$ above $t - \xi$: two independent events, whose probabilities multiply.
+# surface by at least $\gamma$.
+#
+# :::{dropdown} Proof idea
+# The same perturbation moves $x$ and $z$ equally; over different ground the surface differs by at most
+# $L\delta$ for each of them. So all these perturbations also work on $x$ if $x$ is not deeper than $z$ by more than $\xi = \gamma - 2L\delta$. Let
+# $z$ lie below a height $t$ and $x$ above $t - \xi$: two independent events, whose probabilities multiply.
+# :::
 
 # %%
 theorem_16 = check(
@@ -283,8 +307,10 @@ theorem_16 = check(
 #
 # for $r > 0\text{ and }0 \le \gamma \le 2 r$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
 #
+# :::{dropdown} Proof idea
 # For a plane $\xi = \gamma$, and $\delta$ no longer matters. Half of $\gamma$ is given to each point, so each fails with the chance of a cap at
 # distance $\gamma/2$ from the centre. With $r = 1$ this is Theorem 8.
+# :::
 
 # %%
 corollary_17 = check(page, "corollary-17", again=lambda n, gamma, r: crossing(n, gamma / r, 1.0))
