@@ -361,8 +361,8 @@ page.box(
     f"value). One noise sample of norm up to 1 flips the label of {display.number(by_noise, digits=2)} of "
     f"the points, at least one of {TRIES:,} samples that of {by_many:.1%}, one of norm up to {biggest:g} "
     f"that of {flipped:.0%}, and an adversarial perturbation of norm {attack:g} that of all but {resist}%. "
-    "The distance must not shrink as the dimension n grows: at 2/√n the share for one sample of norm up to 1 "
-    f"tends to {float(two_balls_margin_limit(1.0, 1.0)):.0%} (formulas as reconstructed here).",
+    "If the centres move together like 2/√n as the dimension n grows, the share for one sample of norm up to "
+    f"1 tends to {float(two_balls_margin_limit(1.0, 1.0)):.0%} (formulas as reconstructed here).",
     picture=sketches.two_balls(centres, outlines), alt=ALT)
 
 # %%

@@ -150,6 +150,7 @@ page.table("table-12", pairs, lambda u: tables.shares(u, 10))
 for delta in (1, 2, 5):
     page.table(RANDOM[delta], pairs, lambda u, delta=delta: tables.shares(u, delta))
 
+
 # %% [markdown]
 # ## Figures 8 to 10: ℓ₁, Euclidean and ℓ∞ norm of the attacks, image by image
 #

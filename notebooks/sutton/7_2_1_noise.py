@@ -185,7 +185,6 @@ for item, kind in (("figure-15", "cube"), ("figure-16", "ball")):
                          "mean attack norms": lambda data: any(
                              v["l2"]["train"] is not None for v in data.values())})
 
-
 # %% [markdown]
 # ## Three readings of a mean norm
 #
