@@ -111,9 +111,8 @@ definition_3 = page.statement(
 # This definition is about several points at once and is quoted from earlier work; no result of the paper uses it.
 #
 # :::{dropdown} The definition, and how it relates to Definition 3
-# It asks for constants $A > 0$,
-# $0 < B < 1$ and $C$ such that for every $n$, every convex set $S$ of relative volume $V^n(S)/V^n \le A^n$, every point $x_i$ and any values of the
-# other points,
+# It asks for constants $A > 0$, $0 < B < 1$ and $C$ such that for every $n$, every convex set $S$ of relative volume $V^n(S)/V^n \le A^n$, every
+# point $x_i$ and any values of the other points,
 #
 # $$\Pr(x_i \in \mathbb B^n \setminus S \mid x_j = y_j,\ j \ne i) \ge 1 - C B^n .$$
 #
@@ -308,11 +307,11 @@ theorem_7 = page.statement(
 #
 # $$\Pr(f(x+s)\ne\ell\ \forall s\in S_\gamma(z)) \ge \left(1-\tfrac12K\left(1-\tfrac{\gamma^2}{4}\right)^{n/2}\right)_+^2$$
 #
-# for $0 \le \gamma \le 2$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
+# for $0 \le \gamma \le 2$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data. $S_\gamma(z)$ is the set of perturbations that carry
+# $z$ across with a margin $d_\ell(z, s)$ of at least $\gamma$.
 #
 # :::{dropdown} Proof idea
-# Take two points $x$ and $z$ of one class, and any perturbation that carries $z$ across with a margin of at least $\gamma$. Write $d_\ell(z, s)$ for
-# that margin and $S_\gamma(z)$ for the set of these perturbations. All of them carry $x$ across as soon as $x$ lies at most $\gamma$ farther from the
+# Of two points $x$ and $z$ of one class, all these perturbations carry $x$ across as soon as $x$ lies at most $\gamma$ farther from the
 # plane than $z$, and this condition is not only enough but necessary. It holds if $x$ is not more than $\gamma/2$ behind the centre of the ball and
 # $z$ not more than $\gamma/2$ before it; hence the square, and half of the margin for each. Exact for uniform data: $\Pr(T_z - T_x \le \gamma)$,
 # which depends neither on $\epsilon$ nor on the class.

@@ -172,9 +172,8 @@ equation_4 = page.statement(
 # A point has the label 0 if it lies deeper below the plane than the surface dips there.
 #
 # :::{dropdown} Proof idea
-# Choose a depth $\alpha$. Either, above this
-# point, the surface lies more than $\alpha$ from the plane, or the point is less than $\alpha$ below the plane, or all is well. The two bad chances
-# are added, and $\alpha$ is chosen to make the sum small.
+# Choose a depth $\alpha$. Either, above this point, the surface lies more than $\alpha$ from the plane, or the point is less than $\alpha$ below
+# the plane, or all is well. The two bad chances are added, and $\alpha$ is chosen to make the sum small.
 # :::
 
 # %%
@@ -187,10 +186,11 @@ theorem_9 = check(page, "theorem-9",
 # $$\Pr(f(x)=0) \ge 1-\tfrac12K\left(1-(\eta/r)^2\right)^{n/2}$$
 #
 # for $0 \le \eta \le r\text{ and }r > 0$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
+# With $r = 1$ and $\eta = \epsilon$ this is Theorem 4.
 #
 # :::{dropdown} Proof idea
 # For a plane $g = 0$, so $\alpha = 0$ is best, and what is left is the share of a ball beyond a plane at distance $\eta$ of its centre: a cap. Lemma
-# 23 bounds it by a half ball. With $r = 1$ and $\eta = \epsilon$ this is Theorem 4.
+# 23 bounds it by a half ball.
 # :::
 
 # %%
@@ -219,11 +219,11 @@ theorem_11 = check(page, "theorem-11", again=lambda n, eta, lipschitz, delta: be
 # $$\Pr(\exists s\in\mathbb B^n_\delta: f(x+s)=1) \ge 1-\tfrac12K\left(1-\left(\frac{\delta-\eta}{r}\right)^2\right)^{n/2}$$
 #
 # for $\eta \ge 0, r > 0\text{ and }\eta \le \delta \le \eta + r$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
+# With $r = 1$ and $\eta = \epsilon$ this is Theorem 5.
 #
 # :::{dropdown} Proof idea
 # Again $\alpha = 0$: safe are only the points in the cap farther than $\delta$ from the plane. In high dimension a ball has next to nothing there as
-# soon as $\delta$ exceeds $\eta$, for most of a ball lies close to the plane through its centre. With $r = 1$ and $\eta = \epsilon$ this is
-# Theorem 5.
+# soon as $\delta$ exceeds $\eta$, for most of a ball lies close to the plane through its centre.
 # :::
 
 # %%
@@ -261,11 +261,12 @@ theorem_14 = check(
 # $$\Pr(f(x+s)=1) \le \tfrac12(1+K)\left(1-\left(\frac{\eta}{r+\delta}\right)^2\right)^{n/2}$$
 #
 # for $\delta > 0$, $r > 0\text{ and }0 \le \eta \le r + \delta$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
+# With $r = 1$, $\eta = \epsilon$ and uniform data ($K = 1$) this is Theorem 6. For $K > 1$ the factor $\tfrac12(1 + K)$ of our proof is smaller than
+# the factor $K$ in our form of Theorem 6; the paper's own factor is lost.
 #
-# :::{dropdown} Proof idea, and how this compares with Theorem 6
+# :::{dropdown} Proof idea
 # For a plane $\kappa = 1$ and $z(\tau) = \tau$. Placing the split at $\tau = \delta\eta/(r+\delta)$ makes both caps equally large in proportion to
-# their balls, and the two half-ball bounds combine into one. With $r = 1$, $\eta = \epsilon$ and uniform data ($K = 1$) this is Theorem 6. For
-# $K > 1$ the factor $\tfrac12(1 + K)$ of our proof is smaller than the factor $K$ in our form of Theorem 6; the paper's own factor is lost.
+# their balls, and the two half-ball bounds combine into one.
 # :::
 
 # %%
@@ -288,9 +289,9 @@ corollary_15 = check(page, "corollary-15", again=lambda n, eta, delta, r: crossi
 # surface by at least $\gamma$.
 #
 # :::{dropdown} Proof idea
-# The same perturbation moves $x$ and $z$ equally; over different ground the surface differs by at most
-# $L\delta$ for each of them. So all these perturbations also work on $x$ if $x$ is not deeper than $z$ by more than $\xi = \gamma - 2L\delta$. Let
-# $z$ lie below a height $t$ and $x$ above $t - \xi$: two independent events, whose probabilities multiply.
+# The same perturbation moves $x$ and $z$ equally; over different ground the surface differs by at most $L\delta$ for each of them. So all these
+# perturbations also work on $x$ if $x$ is not deeper than $z$ by more than $\xi = \gamma - 2L\delta$. Let $z$ lie below a height $t$ and $x$ above
+# $t - \xi$: two independent events, whose probabilities multiply.
 # :::
 
 # %%
@@ -306,10 +307,11 @@ theorem_16 = check(
 # $$\Pr(f(x+s)=1\ \forall s\in S_{\gamma,\delta}(z)) \ge \left(1-\tfrac12K\left(1-\left(\tfrac{\gamma}{2r}\right)^2\right)^{n/2}\right)_+^2$$
 #
 # for $r > 0\text{ and }0 \le \gamma \le 2 r$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
+# With $r = 1$ this is Theorem 8.
 #
 # :::{dropdown} Proof idea
 # For a plane $\xi = \gamma$, and $\delta$ no longer matters. Half of $\gamma$ is given to each point, so each fails with the chance of a cap at
-# distance $\gamma/2$ from the centre. With $r = 1$ this is Theorem 8.
+# distance $\gamma/2$ from the centre.
 # :::
 
 # %%

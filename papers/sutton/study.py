@@ -166,7 +166,7 @@ def draw(runs, printed, nearest):
     figure, ax = plt.subplots(figsize=(7.2, 1.6 + 0.3 * len(off)))
     sns.heatmap(off, annot=True, fmt="+.1f", cmap=display.DEVIATIONS, vmin=-3, vmax=3, cbar=False, ax=ax,
                 xticklabels=[f"{WHAT[w]}, {split}" for split, w in off.columns], yticklabels=True)
-    ax.set_ylabel("")
+    ax.set(xlabel="", ylabel="")
     figure.supxlabel("deviation from the published value, in standard deviations of the 45 pairs")
     plt.setp(ax.get_xticklabels(), rotation=30, ha="right")
     return figure
