@@ -408,13 +408,13 @@ page.box(
     "Can a classifier with a curved boundary be accurate, vulnerable to attacks and robust to noise at once? "
     f"Under a roof-shaped boundary of slope {lipschitz:g} in {DIMENSIONS[-1]:,} dimensions (points uniform "
     f"in a unit ball, centre {eta:g} below the ridge), all but at most {last['theorem-9']} of the points are "
-    f"classified correctly, all but at most {last['theorem-11']} can be attacked with a norm of "
+    f"classified correctly, all but at most {last['theorem-11']} can be attacked with norm "
     f"{NORMS['theorem-11']:g}, and noise of norm up to {NORMS['theorem-14']:g} flips the label of at most "
     f"{last['theorem-14']}. Curvature in all directions weakens the guarantee: {nearest['depth']:g} below "
     f"the tip of a cone of slope {CONE_SLOPE:g} ({CONE_N:,} dimensions), such noise succeeds with "
-    f"probability {nearest['probability']:.3f} (bound: {nearest['bound']:.3f}; plane: "
+    f"probability {nearest['probability']:.3f} (plane: "
     f"{display.number(float(nearest['plane']), digits=2)}). {violated or 'None'} of {cases:,} cases "
-    "violate a bound as reconstructed here; the paper's own formulas are lost in our copy.",
+    "violate a bound as reconstructed here; the paper's formulas are lost in our copy.",
     picture=sketches.four_theorems(over_n), alt=ALT)
 
 # %%
