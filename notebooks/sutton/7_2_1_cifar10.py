@@ -136,12 +136,6 @@ page.table("table-5", pairs, lambda u: tables.shares(u, "attack"), rests=ATTACKE
 # the 1 and 2 of Tables 9 and 10 are assumed. "Almost insensitive" counts as holding if the share is below 1%, on average over the problems.
 
 # %% [markdown]
-# ## Table 12: ten times the norm
-
-# %%
-page.table("table-12", pairs, lambda u: tables.shares(u, 10))
-
-# %% [markdown]
 # ## Table 9: the norm of the attack
 # ## Table 10: twice the norm
 # ## Table 11: five times the norm
@@ -149,6 +143,12 @@ page.table("table-12", pairs, lambda u: tables.shares(u, 10))
 # %% mystnb={"code_prompt_hide": "Hide Tables 9 to 11: {type}", "code_prompt_show": "Show Tables 9 to 11: {type}"} tags=["hide-output"]
 for delta in (1, 2, 5):
     page.table(RANDOM[delta], pairs, lambda u, delta=delta: tables.shares(u, delta))
+
+# %% [markdown]
+# ## Table 12: ten times the norm
+
+# %%
+page.table("table-12", pairs, lambda u: tables.shares(u, 10))
 
 
 # %% [markdown]
