@@ -228,7 +228,8 @@ def publish_example(item, label, kind):
     page.figure(item, shown, lambda u: figures.draw_example(u, label), data=lambda u: example_data(u, label),
                 alt=f"Four images of one {kind}: the original, the attacked one, and two with random noise. "
                     "The noisy ones look grainy, the attacked one like the original.",
-                contains=dict.fromkeys(("(a) original", "(b) attacked", "(c) randomly", "(d) randomly"), bool))
+                contains=dict.fromkeys(
+                    ("(a) original", "(b) attacked", "(c) randomly", "(d) randomly"), bool))
 
 
 publish_example("figure-11", 1, "cat")

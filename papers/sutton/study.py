@@ -167,7 +167,7 @@ def draw(runs, printed, nearest):
     sns.heatmap(off, annot=True, fmt="+.1f", cmap=display.DEVIATIONS, vmin=-3, vmax=3, cbar=False, ax=ax,
                 xticklabels=[f"{WHAT[w]}, {split}" for split, w in off.columns], yticklabels=True)
     ax.set(xlabel="", ylabel="")
-    figure.supxlabel("deviation from the published value, in standard deviations of the 45 pairs")
+    figure.supxlabel("deviation from the published value, in standard deviations of all pairs")
     plt.setp(ax.get_xticklabels(), rotation=30, ha="right")
     return figure
 
@@ -204,6 +204,6 @@ def box(page, trained, printed):
         f"{'batch' if normalised == 'bn' else 'no batch'} normalisation, {in_words(('plain', *rest))} and "
         f"{figures.counted(epochs, 'epoch')} comes nearest, with images of zero gradient counted as "
         f"{counting(zero)}: score {points} (the sum of eight squared deviations, in standard deviations over "
-        f"the 45 published pairs). {choice_in_words(runs, printed)} The authors' code is not known.",
+        f"the published pairs). {choice_in_words(runs, printed)} The authors' code is not known.",
         picture=draw(runs, printed, nearest), alt="A heat map: rows are networks on a pair of classes, "
         "columns are the deviations from the published values.")
