@@ -284,15 +284,15 @@ def box_words(runs, without):
     paper = [published("susceptibility", n, problems) for n in range(4)]
     all_nine = [published("susceptibility", n, [f"{a} vs {a + 1}" for a in range(9)]) for n in (0, 3)]
     return (
-        "Does random noise in training make a network harder to attack? The attackable share of the correctly "
-        f"classified training images is {found[0]} without noise (paper: {paper[0]}), {found[2]} with L∞ "
-        f"noise of radius {levels[2]['size']:g} (paper: {paper[2]}) and {found[3]} with radius "
-        f"{levels[3]['size']:g} (paper: {paper[3]}), where training accuracy falls to "
+        "Does random noise in training make a network harder to attack? The attackable share of the "
+        f"correctly classified training images is {found[0]} without noise (paper: {paper[0]}), {found[2]} "
+        f"with L∞ noise of radius {levels[2]['size']:g} (paper: {paper[2]}) and {found[3]} with radius "
+        f"{levels[3]['size']:g} (paper: {paper[3]}), where training accuracy is "
         f"{words(levels[3]['accuracy']['train'])} (paper: {published('accuracy', 3, problems)}; "
         f"{len(problems)} of 9 class pairs, n from {min(tried):,} to {max(tried):,}). If images with a loss "
-        f"gradient of exactly zero count as attackable, the shares are {lost[0]}, {lost[2]} and {lost[3]}. The "
-        f"noise levels are assumed, and over all nine pairs the published mean goes from {all_nine[0]} only to "
-        f"{all_nine[1]}, so this does not test the paper.")
+        f"gradient of exactly zero count as attackable, the shares are {lost[0]}, {lost[2]} and {lost[3]}. "
+        f"The noise levels are assumed, and over all nine pairs the published mean goes from {all_nine[0]} "
+        f"only to {all_nine[1]}, so this does not test the paper.")
 
 
 if len(frames := page.best(*RESTING["cube"])) and (text := box_words(*frames)):
