@@ -71,12 +71,16 @@ END = int(sketches.FINE[-1])
 # the gradient points across the boundary (Theorem 7), and that one perturbation serves for nearly all points (Theorem 8). All of this holds with
 # probabilities that approach one exponentially fast as the dimension grows, if the distance of the centres stays the same.
 #
+# :::{dropdown} What the paper leaves open, and what is chosen here
+#
 # | open | chosen here | why |
 # | --- | --- | --- |
 # | the formulas | derived again from the words of the proofs | the text at hand has lost all of them; each statement carries its tag |
 # | whether $\epsilon$ is half of the distance of the centres or all of it | half (*assumed*) | it is then the distance from a centre to the boundary; otherwise read $\epsilon/2$ for $\epsilon$ |
 # | whether the density is bounded by $A^n$ or by $A$ times the uniform one | one number $K \ge 1$ stands for either (*lost*) | for uniform data $K = 1$ either way |
 # | $\epsilon$, $\delta$ and $n$ of Figure 4 | $\epsilon = 0.1$; $\delta$ = 1, 10 and 100 $\epsilon$; $n$ from 1 to 200,000 | *lost*; the largest noise is 50 times the distance of the centres, as the text says |
+#
+# :::
 #
 # How a bound is checked, and what the verdicts mean, is said on {doc}`the opening page </book/sutton>`. Exact values are for uniform data. As on
 # {ref}`the page before <sutton-4-1>`, $\tau_n(x)$ is the share of the unit ball beyond a plane at distance $x$ from its centre, and $f_n$ the density
@@ -104,15 +108,18 @@ definition_3 = page.statement(
 # %% [markdown]
 # ## Definition 2: bounded density of several points
 #
-# This definition is about several points at once and is quoted from earlier work; no result of the paper uses it. It asks for constants $A > 0$,
-# $0 < B < 1$ and $C$ such that for every $n$, every convex set $S$ of relative volume $V^n(S)/V^n \le A^n$, every point $x_i$ and any values of the
-# other points,
+# This definition is about several points at once and is quoted from earlier work; no result of the paper uses it.
+#
+# :::{dropdown} The definition, and how it relates to Definition 3
+# It asks for constants $A > 0$, $0 < B < 1$ and $C$ such that for every $n$, every convex set $S$ of relative volume $V^n(S)/V^n \le A^n$, every
+# point $x_i$ and any values of the other points,
 #
 # $$\Pr(x_i \in \mathbb B^n \setminus S \mid x_j = y_j,\ j \ne i) \ge 1 - C B^n .$$
 #
 # [derived in part: the words fix what is conditioned on what; the two formulas follow the cited work, which was not at hand.] Independent points that
 # satisfy Definition 3 with $A_3$ satisfy it with any $A < 1/A_3$, $B = A A_3$ and $C = 1$: a ball of relative volume $A^n$ inside a ball of radius
 # $1/A_3$ that the data fill evenly receives exactly the share $B^n$ of them.
+# :::
 
 # %%
 definition_2 = page.statement(
@@ -171,8 +178,10 @@ figure_3 = page.figure(
 #
 # for $0 \le \epsilon \le 1$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
 #
+# :::{dropdown} Proof idea
 # A point of class 1 is misclassified if it lies beyond the plane, in a cap of height $1 - \epsilon$. The density there is at most $K$ times the
 # uniform one, and Lemma 23 bounds the cap. Exact for uniform data: accuracy $1 - \tau_n(\epsilon)$. The bound has the right rate.
+# :::
 
 # %%
 log10_error = {str(n): float(log_tail(n, epsilon) / np.log(10)) for n in (PICTURE, 150_528, 196_608)}
@@ -187,9 +196,11 @@ theorem_4 = check(page, "theorem-4", again=lambda n, epsilon: cap_share(n, epsil
 #
 # for $\epsilon \ge 0\text{ and }\epsilon \le \delta \le 1 + \epsilon$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
 #
+# :::{dropdown} Proof idea
 # A point of class 1 keeps its label under every perturbation of norm up to $\delta$ only if it lies more than $\delta$ from the plane, in a cap of
 # height $1 - (\delta - \epsilon)$. Such a cap is as small as any other at a fixed distance from the centre: data concentrate near the plane through
 # the centre of their ball, at distance $\epsilon$ from the boundary. Exact for uniform data: $1 - \tau_n(\delta - \epsilon)$.
+# :::
 
 # %%
 theorem_5 = check(page, "theorem-5", again=lambda n, epsilon, delta: cap_share(n, delta - epsilon))
@@ -202,12 +213,14 @@ theorem_5 = check(page, "theorem-5", again=lambda n, epsilon, delta: cap_share(n
 #
 # for $\delta > 0$, $0 \le \epsilon \le 1 + \delta$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
 #
+# :::{dropdown} Proof idea, and the exact value
 # Point and noise are both random. Together they must cover the distance $\epsilon$ to the plane. Cut it in two: either the point has covered at least
 # $\epsilon - \tau$ of it, or the noise covers more than $\tau$. Both are caps, and the two bounds of Lemma 23 are equal at
 # $\tau = \epsilon\delta/(1 + \delta)$, which gives the theorem as reconstructed [derived; whether its factor is $A^n$ or $A$ is lost]. Exact for
 # uniform data:
 #
 # $$\Pr(f(x+s) \ne \ell) = \int_{-1}^{1} f_n(t)\, \tau_n\!\left(\frac{\epsilon - t}{\delta}\right) dt .$$
+# :::
 
 # %%
 def theorem_6_at(n, delta, which="log_exact"):
@@ -262,12 +275,14 @@ figure_4 = page.figure(
 # gone. If that asked for $\sigma' > 0$, the theorem stands as printed. Below, automatic differentiation of a sigmoid with squared error is held
 # against this formula and against the direction.
 #
-# **Why some condition is needed** (*ours*). The proof calls $\sigma$ and $L$ "continuously differentiable and monotonically increasing" and takes
+# :::{dropdown} Why some condition is needed (ours)
+# The proof calls $\sigma$ and $L$ "continuously differentiable and monotonically increasing" and takes
 # from the Morse-Sard theorem that the derivative is positive almost everywhere. That theorem speaks of the values of $\sigma$ at points with
 # $\sigma' = 0$, not of these points, so the two words alone are not enough. Take a Cantor set $\mathcal K$ of positive length and let $\sigma'$ be
 # proportional to the distance from $\mathcal K$: then $\sigma$ is strictly increasing and continuously differentiable, yet its gradient is zero on
 # all of $\mathcal K$. An attack that starts there has no direction. The theorem holds if $\sigma' > 0$ and $L' > 0$ almost everywhere, as for every
 # loss and sigmoid in use.
+# :::
 
 # %%
 generator = numpy_generator(page, "theorem-7")
@@ -292,13 +307,15 @@ theorem_7 = page.statement(
 #
 # $$\Pr(f(x+s)\ne\ell\ \forall s\in S_\gamma(z)) \ge \left(1-\tfrac12K\left(1-\tfrac{\gamma^2}{4}\right)^{n/2}\right)_+^2$$
 #
-# for $0 \le \gamma \le 2$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
+# for $0 \le \gamma \le 2$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data. $S_\gamma(z)$ is the set of perturbations that carry
+# $z$ across with a margin $d_\ell(z, s)$ of at least $\gamma$.
 #
-# Take two points $x$ and $z$ of one class, and any perturbation that carries $z$ across with a margin of at least $\gamma$. Write $d_\ell(z, s)$ for
-# that margin and $S_\gamma(z)$ for the set of these perturbations. All of them carry $x$ across as soon as $x$ lies at most $\gamma$ farther from the
+# :::{dropdown} Proof idea
+# Of two points $x$ and $z$ of one class, all these perturbations carry $x$ across as soon as $x$ lies at most $\gamma$ farther from the
 # plane than $z$, and this condition is not only enough but necessary. It holds if $x$ is not more than $\gamma/2$ behind the centre of the ball and
 # $z$ not more than $\gamma/2$ before it; hence the square, and half of the margin for each. Exact for uniform data: $\Pr(T_z - T_x \le \gamma)$,
 # which depends neither on $\epsilon$ nor on the class.
+# :::
 
 # %%
 theorem_8 = check(page, "theorem-8", again=lambda n, gamma: crossing(n, gamma, 1.0))
@@ -343,8 +360,8 @@ page.box(
     f"value). One noise sample of norm up to 1 flips the label of {display.number(by_noise, digits=2)} of "
     f"the points, at least one of {TRIES:,} samples that of {by_many:.1%}, one of norm up to {biggest:g} "
     f"that of {flipped:.0%}, and an adversarial perturbation of norm {attack:g} that of all but {resist}%. "
-    "The distance must not shrink as the dimension n grows: at 2/√n the share for one sample of norm up to 1 "
-    f"tends to {float(two_balls_margin_limit(1.0, 1.0)):.0%} (formulas as reconstructed here).",
+    "If the centres move together like 2/√n as the dimension n grows, the share for one sample of norm up to "
+    f"1 tends to {float(two_balls_margin_limit(1.0, 1.0)):.0%} (formulas as reconstructed here).",
     picture=sketches.two_balls(centres, outlines), alt=ALT)
 
 # %%

@@ -63,9 +63,9 @@ scale = page.scale(smoke=dict(draws=2_000), quick=dict(draws=20_000), paper=dict
 # %% [markdown]
 # ## The model, and what the paper leaves open
 #
-# In Section 4.2 a plane separates two balls with uniform data. The paper shows that the results need neither. The data may have almost any
+# In Section 4.2 a plane separates two balls with uniform data. According to the paper, the results need neither: the data may have almost any
 # distribution, and the boundary may be a bent plane. As long as its bends are small, the classifier is accurate, an attack succeeds on nearly all
-# points, random noise on hardly any, and one attack serves for all. Section 4.4 adds, in figures, how far the same arguments reach.
+# points, random noise on hardly any, and one attack serves for all.
 #
 # A plane through the origin has unit normal $v$. The surface $S$ is this plane, bent: above the point $p$ of the plane it lies at height $g(p)$. For
 # a point $x$ with foot $\pi x$ in the plane, two distances are distinguished. The **directed** one, $d_S(x) = x\cdot v - g(\pi x)$, is measured
@@ -84,6 +84,8 @@ scale = page.scale(smoke=dict(draws=2_000), quick=dict(draws=20_000), paper=dict
 # Our copy of the paper contains no formulas. Tags tell where each one comes from: [derived] proved again from the words of the appendix, [assumed] a
 # harmless choice, [lost] not to be recovered.
 #
+# :::{dropdown} What the paper leaves open, and what is chosen here
+#
 # | open | here | tag |
 # | --- | --- | --- |
 # | where the plane lies | through the origin | [assumed] |
@@ -91,6 +93,8 @@ scale = page.scale(smoke=dict(draws=2_000), quick=dict(draws=20_000), paper=dict
 # | is the density bound of Definition 3 a number or a number to the power $n$ | one number $K$; evenly filled balls have $K = 1$ under both readings | [derived] |
 # | the shift $\xi$ in Theorem 16 | $\gamma - 2L\delta$, which two Lipschitz steps give; the paper's constant is not known | [derived], paper's [lost] |
 # | a test surface | the roof $g(p) = -L\lvert p_1\rvert$ over an evenly filled unit ball: exact values exist, and it is the worst case of Lemma 13 | ours |
+#
+# :::
 #
 # How a bound is checked, and what the verdicts mean, is said on {doc}`the opening page </book/sutton>`. Factors such as $10^{600}$ between bound and
 # exact value occur where both are far too small to be observed. Theorems 14 and 16 are sampled: under a roof they are judged by the near end of a 95%
@@ -138,9 +142,11 @@ equation_3 = page.statement("equation-3", data={"points_per_surface": scale.draw
 #
 # for $L \ge 0$, $|d_S(x)| > 0$ [derived].
 #
-# *Proof idea.* From the foot of $x$ on the surface, a surface of slope at most $L$ can only leave within a flat double cone. The steep cone below it
+# :::{dropdown} Proof idea
+# From the foot of $x$ on the surface, a surface of slope at most $L$ can only leave within a flat double cone. The steep cone below it
 # is free of surface. A ball around $x$ that touches the cone's wall has radius $\kappa|d_S(x)|$, by the sine of the cone's angle. For a roof with $x$
 # under its ridge the wall of the cone is the surface, so the lemma cannot be improved.
+# :::
 
 # %%
 lemma_13 = check(page, "lemma-13", note="Under the ridge of a roof the lemma is an equality.")
@@ -163,9 +169,12 @@ equation_4 = page.statement(
 #
 # for $n \ge 2$, $\eta \ge 0$, $L \ge 0$ [derived].
 #
-# A point has the label 0 if it lies deeper below the plane than the surface dips there. *Proof idea.* Choose a depth $\alpha$. Either, above this
-# point, the surface lies more than $\alpha$ from the plane, or the point is less than $\alpha$ below the plane, or all is well. The two bad chances
-# are added, and $\alpha$ is chosen to make the sum small.
+# A point has the label 0 if it lies deeper below the plane than the surface dips there.
+#
+# :::{dropdown} Proof idea
+# Choose a depth $\alpha$. Either, above this point, the surface lies more than $\alpha$ from the plane, or the point is less than $\alpha$ below
+# the plane, or all is well. The two bad chances are added, and $\alpha$ is chosen to make the sum small.
+# :::
 
 # %%
 theorem_9 = check(page, "theorem-9",
@@ -177,9 +186,12 @@ theorem_9 = check(page, "theorem-9",
 # $$\Pr(f(x)=0) \ge 1-\tfrac12K\left(1-(\eta/r)^2\right)^{n/2}$$
 #
 # for $0 \le \eta \le r\text{ and }r > 0$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
+# With $r = 1$ and $\eta = \epsilon$ this is Theorem 4.
 #
+# :::{dropdown} Proof idea
 # For a plane $g = 0$, so $\alpha = 0$ is best, and what is left is the share of a ball beyond a plane at distance $\eta$ of its centre: a cap. Lemma
-# 23 bounds it by a half ball. With $r = 1$ and $\eta = \epsilon$ this is Theorem 4.
+# 23 bounds it by a half ball.
+# :::
 
 # %%
 corollary_10 = check(page, "corollary-10", again=lambda n, eta, r: cap_share(n, eta / r))
@@ -191,9 +203,11 @@ corollary_10 = check(page, "corollary-10", again=lambda n, eta, r: cap_share(n, 
 #
 # for $n \ge 2$, $\eta \ge 0$, $L \ge 0$, $\delta > 0$ [derived].
 #
-# *Proof idea.* By {eq}`sutton-eq-2` a perturbation of norm $\delta$ straight along $v$ suffices if the surface is at most $\delta$ above the point.
+# :::{dropdown} Proof idea
+# By {eq}`sutton-eq-2` a perturbation of norm $\delta$ straight along $v$ suffices if the surface is at most $\delta$ above the point.
 # That fails only if the surface strays by more than $\alpha$ or the point is more than $\delta - \alpha$ below the plane. The sum of these two
 # chances bounds the share of points that are safe.
+# :::
 
 # %%
 theorem_11 = check(page, "theorem-11", again=lambda n, eta, lipschitz, delta: beyond_graph(
@@ -205,10 +219,12 @@ theorem_11 = check(page, "theorem-11", again=lambda n, eta, lipschitz, delta: be
 # $$\Pr(\exists s\in\mathbb B^n_\delta: f(x+s)=1) \ge 1-\tfrac12K\left(1-\left(\frac{\delta-\eta}{r}\right)^2\right)^{n/2}$$
 #
 # for $\eta \ge 0, r > 0\text{ and }\eta \le \delta \le \eta + r$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
+# With $r = 1$ and $\eta = \epsilon$ this is Theorem 5.
 #
+# :::{dropdown} Proof idea
 # Again $\alpha = 0$: safe are only the points in the cap farther than $\delta$ from the plane. In high dimension a ball has next to nothing there as
-# soon as $\delta$ exceeds $\eta$, for most of a ball lies close to the plane through its centre. With $r = 1$ and $\eta = \epsilon$ this is
-# Theorem 5.
+# soon as $\delta$ exceeds $\eta$, for most of a ball lies close to the plane through its centre.
+# :::
 
 # %%
 corollary_12 = check(page, "corollary-12", again=lambda n, eta, delta, r: cap_share(n, (delta - eta) / r))
@@ -226,10 +242,12 @@ corollary_12 = check(page, "corollary-12", again=lambda n, eta, delta, r: cap_sh
 #
 # for $n \ge 2$, $\eta \ge 0$, $L \ge 0$, $\delta > 0$ [derived].
 #
-# *Proof idea.* Split the points by their distance to the surface. Those nearer than $\tau$, or already wrong, are few: Lemma 13 turns their distance
+# :::{dropdown} Proof idea
+# Split the points by their distance to the surface. Those nearer than $\tau$, or already wrong, are few: Lemma 13 turns their distance
 # into a directed distance, and Theorem 9's argument counts them. For the others, noise must leave the cone of Lemma 13, and the part of the noise
 # ball outside the cone fits into a cap at height $z$, whose share is at most $\varphi(\tau)$ by Lemma 23. The cap is less than a half ball only for
 # $\tau \ge L\delta$; hence $\mathcal T = [L\delta, \delta]$. For $L > 1$ this interval is empty and $\mathcal T = \{\delta\}$, $\varphi = 0$.
+# :::
 
 # %%
 theorem_14 = check(
@@ -243,10 +261,13 @@ theorem_14 = check(
 # $$\Pr(f(x+s)=1) \le \tfrac12(1+K)\left(1-\left(\frac{\eta}{r+\delta}\right)^2\right)^{n/2}$$
 #
 # for $\delta > 0$, $r > 0\text{ and }0 \le \eta \le r + \delta$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
+# With $r = 1$, $\eta = \epsilon$ and uniform data ($K = 1$) this is Theorem 6. For $K > 1$ the factor $\tfrac12(1 + K)$ of our proof is smaller than
+# the factor $K$ in our form of Theorem 6; the paper's own factor is lost.
 #
+# :::{dropdown} Proof idea
 # For a plane $\kappa = 1$ and $z(\tau) = \tau$. Placing the split at $\tau = \delta\eta/(r+\delta)$ makes both caps equally large in proportion to
-# their balls, and the two half-ball bounds combine into one. With $r = 1$, $\eta = \epsilon$ and uniform data ($K = 1$) this is Theorem 6. For
-# $K > 1$ the factor $\tfrac12(1 + K)$ of our proof is smaller than the factor $K$ in our form of Theorem 6; the paper's own factor is lost.
+# their balls, and the two half-ball bounds combine into one.
+# :::
 
 # %%
 corollary_15 = check(page, "corollary-15", again=lambda n, eta, delta, r: crossing(n, eta / r, delta / r))
@@ -265,9 +286,13 @@ corollary_15 = check(page, "corollary-15", again=lambda n, eta, delta, r: crossi
 # for $n \ge 2$, $\eta \ge 0$, $L \ge 0$, $\delta > 0$, $\gamma \ge 0$ [derived].
 #
 # Two points $x$ and $z$ of class 0 are drawn. $S_{\gamma,\delta}(z)$ is the set of perturbations of norm up to $\delta$ that carry $z$ past the
-# surface by at least $\gamma$. *Proof idea.* The same perturbation moves $x$ and $z$ equally; over different ground the surface differs by at most
-# $L\delta$ for each of them. So all these perturbations also work on $x$ if $x$ is not deeper than $z$ by more than $\xi = \gamma - 2L\delta$. Ask
-# $z$ to lie below a height $t$ and $x$ above $t - \xi$: two independent events, whose probabilities multiply.
+# surface by at least $\gamma$.
+#
+# :::{dropdown} Proof idea
+# The same perturbation moves $x$ and $z$ equally; over different ground the surface differs by at most $L\delta$ for each of them. So all these
+# perturbations also work on $x$ if $x$ is not deeper than $z$ by more than $\xi = \gamma - 2L\delta$. Let $z$ lie below a height $t$ and $x$ above
+# $t - \xi$: two independent events, whose probabilities multiply.
+# :::
 
 # %%
 theorem_16 = check(
@@ -282,9 +307,12 @@ theorem_16 = check(
 # $$\Pr(f(x+s)=1\ \forall s\in S_{\gamma,\delta}(z)) \ge \left(1-\tfrac12K\left(1-\left(\tfrac{\gamma}{2r}\right)^2\right)^{n/2}\right)_+^2$$
 #
 # for $r > 0\text{ and }0 \le \gamma \le 2 r$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
+# With $r = 1$ this is Theorem 8.
 #
+# :::{dropdown} Proof idea
 # For a plane $\xi = \gamma$, and $\delta$ no longer matters. Half of $\gamma$ is given to each point, so each fails with the chance of a cap at
-# distance $\gamma/2$ from the centre. With $r = 1$ this is Theorem 8.
+# distance $\gamma/2$ from the centre.
+# :::
 
 # %%
 corollary_17 = check(page, "corollary-17", again=lambda n, gamma, r: crossing(n, gamma / r, 1.0))
@@ -379,14 +407,14 @@ figure_5 = page.figure(
 page.box(
     "Can a classifier with a curved boundary be accurate, vulnerable to attacks and robust to noise at once? "
     f"Under a roof-shaped boundary of slope {lipschitz:g} in {DIMENSIONS[-1]:,} dimensions (points uniform "
-    f"in a unit ball, centre {eta:g} below the ridge), the bounds allow shares of at most "
-    f"{last['theorem-9']} misclassified points, {last['theorem-11']} that withstand every attack of norm "
-    f"{NORMS['theorem-11']:g}, and {last['theorem-14']} whose label flips under noise of norm up to "
-    f"{NORMS['theorem-14']:g}. Curvature in all directions weakens the guarantee: {nearest['depth']:g} below "
+    f"in a unit ball, centre {eta:g} below the ridge), all but at most {last['theorem-9']} of the points are "
+    f"classified correctly, all but at most {last['theorem-11']} can be attacked with norm "
+    f"{NORMS['theorem-11']:g}, and noise of norm up to {NORMS['theorem-14']:g} flips the label of at most "
+    f"{last['theorem-14']}. Curvature in all directions weakens the guarantee: {nearest['depth']:g} below "
     f"the tip of a cone of slope {CONE_SLOPE:g} ({CONE_N:,} dimensions), such noise succeeds with "
-    f"probability {nearest['probability']:.3f} (bound: {nearest['bound']:.3f}; plane: "
+    f"probability {nearest['probability']:.3f} (plane: "
     f"{display.number(float(nearest['plane']), digits=2)}). {violated or 'None'} of {cases:,} cases "
-    "violate a bound as reconstructed here; the paper's own formulas are lost in our copy.",
+    "violate a bound as reconstructed here; the paper's formulas are lost in our copy.",
     picture=sketches.four_theorems(over_n), alt=ALT)
 
 # %%

@@ -83,12 +83,16 @@ def flipped(n, epsilon, delta):
 # The formulas of this section are missing in the text at hand. [derived] means proved again from the words of the appendix, [assumed] a harmless
 # choice, [lost] not to be recovered.
 #
+# :::{dropdown} What the paper leaves open, and what is chosen here
+#
 # | open | here | tag |
 # | --- | --- | --- |
 # | what $\epsilon$ is | the distance of each flat face from the plane | [assumed] |
 # | Theorems 18 to 20 | proved again along the lines of Appendix C, then checked | [derived] |
 # | auxiliary constants in the proof of Theorem 20 | not needed: the bound is shown in a form that holds for each $n$ | [lost] |
 # | parameters of Figure 6 | $\epsilon = 0$, and the parameter `epsilon` of this page beside it; $\delta$ = 0.1, 1, 10; $n$ from 1 to 200,000 | [lost], ours |
+#
+# :::
 #
 # How a bound is checked, and what the verdicts mean, is said on {doc}`the opening page </book/sutton>`.
 #
@@ -113,9 +117,13 @@ equation_5 = page.statement(
 #
 # for $\epsilon \ge 0\text{ and }\epsilon \le \delta \le 1 + \epsilon$ [derived].
 #
-# *Proof idea.* A point is out of reach of all attacks of length $\delta$ only if it is deeper than $\delta - \epsilon$ in its half-ball. These points
-# form a cap, and the cap fits into a half ball of radius $\sqrt{1-(\delta-\epsilon)^2}$ (Lemma 23). In high dimension a cap at any fixed depth holds
-# almost nothing. Only the norm of the attack beyond $\epsilon$ matters, not the margin.
+# Only the norm of the attack beyond $\epsilon$ matters, not the margin.
+#
+# :::{dropdown} Proof idea
+# A point is out of reach of all attacks of norm $\delta$ only if it is deeper than $\delta - \epsilon$ in its half-ball. These points form a cap,
+# and the cap fits into a half ball of radius $\sqrt{1-(\delta-\epsilon)^2}$ (Lemma 23). In high dimension a cap at any fixed depth holds almost
+# nothing.
+# :::
 
 # %%
 theorem_18 = check(page, "theorem-18", again=lambda n, epsilon, delta: 2 * cap_share(n, delta - epsilon))
@@ -127,9 +135,12 @@ theorem_18 = check(page, "theorem-18", again=lambda n, epsilon, delta: 2 * cap_s
 #
 # for $\delta > 0$, $0 \le \epsilon \le \delta$ [derived].
 #
-# *Proof idea.* Every point is at least $\epsilon$ from the plane, so noise must cover at least $\epsilon$ along the normal. Whatever the point, the
-# chance is no larger than the cap of the noise ball beyond distance $\epsilon$, and Lemma 23 bounds that cap. At $\epsilon = 0$ the bound is ½ in
-# every dimension and says nothing.
+# At $\epsilon = 0$ the bound is ½ in every dimension.
+#
+# :::{dropdown} Proof idea
+# Every point is at least $\epsilon$ from the plane, so noise must cover at least $\epsilon$ along the normal. Whatever the point, the chance is no
+# larger than the cap of the noise ball beyond distance $\epsilon$, and Lemma 23 bounds that cap.
+# :::
 
 # %%
 theorem_19 = check(
@@ -184,10 +195,12 @@ figure_6 = page.figure(
 # for $\delta > 0$ [derived]. The first formula holds for each $n$; the second is its limit and, as far as the surviving words tell, the form of the
 # paper's statement.
 #
-# *Proof idea.* In high dimension nearly all points lie within about $1/\sqrt n$ of the plane: a slab of half-width $\beta_p$ holds at least the share
+# :::{dropdown} Proof idea
+# In high dimension nearly all points lie within about $1/\sqrt n$ of the plane: a slab of half-width $\beta_p$ holds at least the share
 # $p$ of them, with $\beta_p^2 = 1-(1-p)^{2/n}$. Noise moves a point by about $\delta/\sqrt n$ along the normal, which is the same order. So a point
 # of the slab crosses with a chance that does not shrink, at least the cap beyond $\beta_p/\delta$. For large $n$ the cap becomes a tail of the normal
 # law $\Phi$, and $p$ is chosen to make the product large.
+# :::
 
 # %%
 flips = {f"flipped_{where}": {f"{d:g}": flipped(dimension, e, d) for d in DELTAS}
@@ -340,9 +353,9 @@ page.box(
     f"plane by {epsilon:g}, the same noise flips the label of "
     f"{kept} of the points in {n:,} dimensions, but an "
     f"adversarial perturbation of norm {reach:g} still that of all but {withstand} (exact values; formulas "
-    f"as reconstructed here). A margin that leaves {RARE:.0%} of the points with a flipped label after "
-    f"{TRIES:,} samples of norm up to {DELTAS[-1]:g} is {hiding:.2f}; the "
-    "margins of trained networks are not known.",
+    f"as reconstructed here). With {TRIES:,} samples of norm up to {DELTAS[-1]:g} a point, it takes a margin "
+    f"of {hiding:.2f} to keep the share of points with a flipped label at {RARE:.0%}; the margins of trained "
+    "networks are not known.",
     picture=sketches.margins(without, margin, epsilon), alt=ALT)
 
 # %%

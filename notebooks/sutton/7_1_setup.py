@@ -81,10 +81,12 @@ scale = page.scale(smoke=dict(images=20, draws=30, trials=2_000),
 # numbers of parameters that 3 by 3 convolutions need. All networks are trained alike: 100 epochs in batches of 128, learning rate 0.1,
 # halved four times, Nesterov momentum 0.9, on the squared difference between the network's output and the label, 0 or 1.
 #
+# :::{dropdown} Padding
 # *Padding*, zeros around an image by which a convolution keeps its width, is not settled by the table. Without it, the default of the
 # authors' software, each convolution shortens the width by two. The paper uses the whole network for CIFAR-10 (32 by 32 pixels) and removes
 # Conv-5 and Conv-6 for Fashion-MNIST (28 by 28 pixels). Without padding these two layers must be removed there, since nothing would be left
 # of the image, and an image of CIFAR-10 ends as exactly one value a channel. With padding there is no reason to remove them.
+# :::
 
 # %%
 WORDS = {nn.Conv2d: "Conv-{}", nn.MaxPool2d: "Max pool", nn.AdaptiveMaxPool2d: "Global max pool",
@@ -328,6 +330,8 @@ page.text((), lambda: {
 # %% [markdown]
 # ## Choices that the paper leaves open
 #
+# :::{dropdown} Choices of all data sets
+#
 # | choice | ours | reason |
 # |---|---|---|
 # | sizes in Table 2 | 3 by 3 convolutions, 2 by 2 pools | of the convolutions the parameter counts allow nothing else; pools have no parameters: these are VGG's, and the widths above fit |
@@ -338,6 +342,8 @@ page.text((), lambda: {
 # | $\delta$ | 1, 2, 5, 10 | 5 is printed, and 10 for ImageNet, elsewhere inferred; 1 and 2 are assumed |
 # | a gradient of exactly 0 | no attack | it has no direction; the gradient of the logit stands beside it |
 # | perturbed pixels outside [0, 1] | kept | the printed norms are those of unclipped perturbations |
+#
+# :::
 #
 # ## Exercises
 #

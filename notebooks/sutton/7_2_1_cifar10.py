@@ -82,13 +82,11 @@ SHARES = {key: tables.printed(PAPER[item])
 #    Their norm is $\delta$ times that of the image's own attack.
 #
 # The paper reports that most images can be attacked, and that random perturbations of the norm of the attack flip almost no label. At ten
-# times that norm, 2,000 of them flip more labels, but on average still those of fewer than half of the attackable images. Tables 4 to 12
-# give the shares for all 45 problems, Figures 8 to 14 the norms for some.
+# times that norm, 2,000 of them flip more labels, but on average still those of fewer than half of the attackable images.
 
 # %% [markdown]
-# One run trains the network of one problem, attacks its correctly classified images, and perturbs the attackable ones at random
-# ({download}`experiments.py <../../papers/sutton/experiments.py>`). A problem has ten thousand training images and two thousand test images.
-# The paper uses every image. Where fewer are measured here, they were drawn at random. Accuracies are those of all images.
+# A problem has ten thousand training images and two thousand test images. The paper attacks and perturbs every image; here some are drawn at
+# random. Accuracies are those of all images ({download}`experiments.py <../../papers/sutton/experiments.py>`).
 
 # %%
 scale = page.scale(**experiments.CIFAR10)
@@ -108,6 +106,24 @@ page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 page.table("table-4", pairs, lambda u: tables.shares(u, "accuracy", settled=True), rests=TRAINED)
 
 # %% [markdown]
+# ## Means over the problems, and where they differ
+#
+# Our networks have batch normalisation, which the paper's Table 2 does not list. {ref}`A rule <which-network>` chose it on the traffic signs
+# of {ref}`Section 7.2.3 <sutton-7-2-3>`; the problems of this page have no part in it. Images whose loss gradient vanishes
+# ({ref}`Section 7.1 <sutton-7-1>`) are a second possible cause of differences: the row "if every zero gradient counts" is the most that they
+# could add. The gradient of the *logit*, the value before the sigmoid, never vanishes. Whether either cause changes how many labels noise
+# flips is not tested.
+
+# %%
+figures.show_means(page, "cifar10-means", pairs, SHARES, CLASSES)
+page.text(pairs, lambda u: {"measured": figures.averages(u)[10], "plane": 100 * float(
+            planar_flip_probability(int(u.dimension.iloc[0]), 0.1, int(u.draws.max())))},
+        "If the boundary near each image were a plane at the norm of its attack, random perturbations of ten "
+        "times that norm would flip {plane:%} of the labels ({{ref}}`Theorem 1 <sutton-4-1>`; measured: "
+        "{measured:%}). The boundary is not farther than the attack, so for a flat boundary this share is a "
+        "lower limit.")
+
+# %% [markdown]
 # ## Table 5: adversarial susceptibility
 
 # %%
@@ -123,28 +139,48 @@ page.table("table-5", pairs, lambda u: tables.shares(u, "attack"), rests=ATTACKE
 # ## Table 9: the norm of the attack
 # ## Table 10: twice the norm
 # ## Table 11: five times the norm
+
+# %% mystnb={"code_prompt_hide": "Hide Tables 9 to 11: {type}", "code_prompt_show": "Show Tables 9 to 11: {type}"} tags=["hide-output"]
+for delta in (1, 2, 5):
+    page.table(RANDOM[delta], pairs, lambda u, delta=delta: tables.shares(u, delta))
+
+# %% [markdown]
 # ## Table 12: ten times the norm
 
 # %%
-for delta, item in RANDOM.items():
-    page.table(item, pairs, lambda u, delta=delta: tables.shares(u, delta))
+page.table("table-12", pairs, lambda u: tables.shares(u, 10))
+
 
 # %% [markdown]
-# ## Means over the problems, and where they differ
+# ## Figures 8 to 10: ℓ₁, Euclidean and ℓ∞ norm of the attacks, image by image
 #
-# Our networks have batch normalisation, which the paper's Table 2 does not list. {ref}`A rule <which-network>` chose it on the traffic signs
-# of {ref}`Section 7.2.3 <sutton-7-2-3>`; the problems of this page have no part in it. Images whose loss gradient vanishes
-# ({ref}`Section 7.1 <sutton-7-1>`) are a second possible cause of differences: the row "if every zero gradient counts" is the most that they
-# could add. The gradient of the *logit*, the value before the sigmoid, never vanishes.
+# A *violin* shows a distribution: it is wide where many images have an attack of that norm. Training images are on the left, test
+# images on the right; a line marks the median. The paper's text names the norm of Figure 9 only; that Figures 8 and 10 show the sum
+# and the largest change, in this order, follows from Figure 13. All four show the nine pairs of neighbouring classes.
+
+# %% [markdown]
+# ## Figure 9: Euclidean norm
 
 # %%
-figures.show_means(page, "cifar10-means", pairs, SHARES, CLASSES)
-page.text(pairs, lambda u: {"measured": figures.averages(u)[10], "plane": 100 * float(
-            planar_flip_probability(int(u.dimension.iloc[0]), 0.1, int(u.draws.max())))},
-        "If the boundary near each image were a plane at the norm of its attack, random perturbations of ten "
-        "times that norm would flip {plane:%} of the labels ({{ref}}`Theorem 1 <sutton-4-1>`; measured: "
-        "{measured:%}). The boundary is not farther than the attack, so for a flat boundary this share is a "
-        "lower limit.")
+def publish_norms(item, norm):
+    """Violins of the attacks in one norm."""
+    page.figure(item, near, lambda u: figures.draw_violins(u, NEXT, CLASSES, "attack", norms=(norm,)),
+                rests=ATTACKED, data=lambda u: figures.medians(u, CLASSES, "attack", norm),
+                alt=f"A pair of half violins for each problem: {figures.NORMS[norm]} of the smallest attack "
+                    "on each image, training images left, test images right.",
+                contains={"x: nine problems": lambda d: len(d) == len(NEXT), "y: norm": True,
+                          "train and test": figures.both_sets})
+
+
+publish_norms("figure-9", "l2")
+
+# %% [markdown]
+# ## Figure 8: ℓ₁ norm
+# ## Figure 10: ℓ∞ norm
+
+# %% mystnb={"code_prompt_hide": "Hide Figures 8 and 10: {type}", "code_prompt_show": "Show Figures 8 and 10: {type}"} tags=["hide-output"]
+publish_norms("figure-8", "l1")
+publish_norms("figure-10", "linf")
 
 # %% [markdown]
 # ## Tables 6 to 8: Euclidean, ℓ₁ and ℓ∞ norms of the attacks
@@ -159,46 +195,21 @@ page.text(pairs, lambda u: {"measured": figures.averages(u)[10], "plane": 100 * 
 # ## Table 7: ℓ₁ norm
 # ## Table 8: ℓ∞ norm
 
-# %%
+# %% mystnb={"code_prompt_hide": "Hide Tables 6 to 8: {type}", "code_prompt_show": "Show Tables 6 to 8: {type}"} tags=["hide-output"]
 for item, norm, limit in (("table-6", "l2", None), ("table-7", "l1", None), ("table-8", "linf", LIMIT)):
     page.table(item, pairs, lambda u, norm=norm, limit=limit: tables.sizes(u, norm, limit=limit),
                rests=ATTACKED, behind=tables.BEHIND)
-
-# %% [markdown]
-# ## Figures 8 to 10: ℓ₁, Euclidean and ℓ∞ norm of the attacks, image by image
-#
-# A *violin* shows a distribution: it is wide where many images have an attack of that norm. Training images are on the left, test
-# images on the right; a line marks the median. The paper's text names the norm of Figure 9 only; that Figures 8 and 10 show the sum
-# and the largest change, in this order, follows from Figure 13. All four show the nine pairs of neighbouring classes.
-
-# %% [markdown]
-# ## Figure 8: ℓ₁ norm
-# ## Figure 9: Euclidean norm
-# ## Figure 10: ℓ∞ norm
-
-# %%
-for item, norm in (("figure-8", "l1"), ("figure-9", "l2"), ("figure-10", "linf")):
-    page.figure(item, near,
-               lambda u, norm=norm: figures.draw_violins(u, NEXT, CLASSES, "attack", norms=(norm,)),
-               rests=ATTACKED,
-               data=lambda u, norm=norm: figures.medians(u, CLASSES, "attack", norm),
-               alt=f"A pair of half violins for each problem: {figures.NORMS[norm]} of the smallest attack "
-                   "on each image, training images left, test images right.",
-               contains={"x: nine problems": lambda d: len(d) == len(NEXT), "y: norm": True,
-                         "train and test": figures.both_sets})
 
 
 # %% [markdown]
 # ## Figures 11 and 12: a cat and an aeroplane
 #
-# The figures show the original, the attacked image, and the image with two random perturbations of ten times
-# the norm, one classified correctly and one misclassified. The paper does not say which images it shows. Ours is the first test image of its
-# class whose label some of the perturbations flip and some do not. The published norms are therefore those of another image, and nothing is
-# concluded from a comparison. Values outside [0, 1] are cut off in the figure, not in the measurement.
+# The figures show the original, the attacked image, and the image with two random perturbations of ten times the norm, one classified
+# correctly and one misclassified. The paper does not name its images, so nothing is concluded from a comparison of the norms. Ours is the
+# first test image of its class whose label some of the perturbations flip and some do not. Values outside [0, 1] are cut off in the figure.
 
 # %% [markdown]
 # ## Figure 11: a cat
-# ## Figure 12: an aeroplane
 
 # %%
 def example_data(runs, label):
@@ -212,12 +223,22 @@ def example_data(runs, label):
         "draws": example["draws"]}
 
 
-for item, label, kind in (("figure-11", 1, "cat"), ("figure-12", 0, "aeroplane")):
-    page.figure(item, shown, lambda u, label=label: figures.draw_example(u, label),
-               data=lambda u, label=label: example_data(u, label),
-               alt=f"Four images of one {kind}: the original, the attacked one, and two with random noise. "
-                   "The noisy ones look grainy, the attacked one like the original.",
-               contains=dict.fromkeys(("(a) original", "(b) attacked", "(c) randomly", "(d) randomly"), bool))
+def publish_example(item, label, kind):
+    """One image, attacked and perturbed at random."""
+    page.figure(item, shown, lambda u: figures.draw_example(u, label), data=lambda u: example_data(u, label),
+                alt=f"Four images of one {kind}: the original, the attacked one, and two with random noise. "
+                    "The noisy ones look grainy, the attacked one like the original.",
+                contains=dict.fromkeys(
+                    ("(a) original", "(b) attacked", "(c) randomly", "(d) randomly"), bool))
+
+
+publish_example("figure-11", 1, "cat")
+
+# %% [markdown]
+# ## Figure 12: an aeroplane
+
+# %% mystnb={"code_prompt_hide": "Hide Figure 12: {type}", "code_prompt_show": "Show Figure 12: {type}"} tags=["hide-output"]
+publish_example("figure-12", 0, "aeroplane")
 
 
 # %% [markdown]
@@ -257,7 +278,7 @@ page.figure("figure-14", shown, figures.draw_detail, data=figures.detail_data,
 #
 # The names agree. The data set spells *airplane*; the table shows the paper's spelling.
 
-# %%
+# %% mystnb={"code_prompt_hide": "Hide Table 3: {type}", "code_prompt_show": "Show Table 3: {type}"} tags=["hide-output"]
 page.table("table-3", (), lambda: tables.class_rows(PAPER["table-3"], SPECS["cifar10"].classes,
                                                    {"airplane": "Aeroplane"}))
 
@@ -265,7 +286,9 @@ page.table("table-3", (), lambda: tables.class_rows(PAPER["table-3"], SPECS["cif
 # ## What the paper leaves open
 #
 # {ref}`Section 7.1 <sutton-7-1>` lists the choices that all data sets share: the network, the steps along the gradient, $\delta$, and the
-# images whose gradient is zero. These belong to this page:
+# images whose gradient is zero.
+#
+# :::{dropdown} Choices of this page
 #
 # | choice | ours | why |
 # |---|---|---|
@@ -274,6 +297,8 @@ page.table("table-3", (), lambda: tables.class_rows(PAPER["table-3"], SPECS["cif
 # | the random perturbations | one set of 2,000 for all images, norms and networks | the text says one set; that all networks share it is our choice |
 # | number of networks | one a problem | as in the paper; the intervals do not cover differences between networks |
 # | arithmetic | 16-bit numbers (bfloat16) in training, and for labels where the margin is safe; else 32-bit | speed; for every problem, labels of a sample of noisy images are compared with 32-bit ones |
+#
+# :::
 #
 # ## Try it
 #

@@ -54,7 +54,7 @@ from itertools import pairwise
 import numpy as np
 
 from papers.sutton import experiments, figures, tables
-from papers.sutton.claims import AVERAGED, average, in_a_row
+from papers.sutton.claims import AVERAGED, average
 from report import reference
 from report.page import start
 from report.prose import words
@@ -84,8 +84,7 @@ if len(sizes) != 3 or list(sizes) != sorted(sizes):
 # ({ref}`Section 7.1 <sutton-7-1>`).
 #
 # All networks of this page have the layers of Table 2 as printed, without batch normalisation; values for the same pair differ from those of
-# {ref}`Section 7.2.1 <sutton-7-2-1>`, whose networks have it. One run trains a network on one problem with one kind and level of noise and
-# attacks it without noise ({download}`experiments.py <../../papers/sutton/experiments.py>`).
+# {ref}`Section 7.2.1 <sutton-7-2-1>`, whose networks have it ({download}`experiments.py <../../papers/sutton/experiments.py>`).
 
 # %%
 scale = page.scale(**experiments.NOISE)
@@ -104,19 +103,6 @@ def at(runs, kind, n):
             if u["run"].endswith(f"-{n}")}
 
 
-# %% [markdown]
-# ## Three readings of a mean norm
-#
-# The published norms of attacks have a standard deviation that exceeds the mean in Tables 13 to 18 but not in Table 6
-# ({ref}`published numbers against each other <audit>`). The tables do not say which images they average over. The text speaks of "the
-# average norm of the successful adversarial attacks", which is the first of three readings:
-#
-# - *attacked images*: the mean over the images with an attack, as in Tables 6 to 8;
-# - *all images (others 0)*: the mean over all images of the set, 0 for misclassified images and those without an attack;
-# - *attacked and zero-gradient images*: an image whose loss gradient is exactly zero counts as attacked with norm 0, as software that
-#   divides by this norm counts images of the second class ({ref}`Section 7.1 <sutton-7-1>`). For images of both classes this is an upper limit.
-
-# %%
 def misfit(runs, reading):
     """How far STD over mean lies from the printed one, as the mean size of the logarithm of their ratio."""
     off = []
@@ -135,69 +121,18 @@ def best(runs):
     return min(AVERAGED, key=lambda r: misfit(runs, r))
 
 
-page.text(noisy, lambda u: {
-    "factors": "; ".join(f"{name}: {np.exp(misfit(u, r)):.3g}" for r, name in AVERAGED.items()),
-    "best": AVERAGED[best(u)]},
-    "The ratio of standard deviation to mean differs from the published one by these factors (geometric mean "
-    "over the measured tables, Euclidean norm, training and test): {factors}. Tables 13 to 18 show the "
-    "reading with the smallest factor: {best}. This choice uses the published values, so agreement in the "
-    "norms is no evidence.")
-
-# %% [markdown]
-# ## Tables 13 to 18: one for each kind and level of noise
-#
-# A column is a problem, by the numbers of its classes (0 is the aeroplane, 1 the automobile, and so on). The rows give the accuracy and the
-# adversarial susceptibility in percent, then the mean of three norms of the attacks, with the standard deviation in brackets. Odd numbers are
-# L∞ noise, even numbers L2 noise, the smallest level first. A training failed if its network classifies hardly more than half of its
-# training images correctly: it stays in the tables, and means and lines leave its problem out.
-
-# %%
-STATUS = "fitted: the noise levels are lost; ours are assumed round numbers, not optimised"
-
-
 def failed(runs, kind, a):
     """Whether a training of a problem failed at any level; no where all trainings did."""
     learned = runs.run.isin(figures.learned(runs).run)
     return not learned[(runs.noise == kind) & (runs.class_a == a)].all()
 
 
-def value(run, split, panel, reading):
-    """A number of a network; None of no network."""
-    return None if run is None else tables.value(run[split], panel, reading)
-
-
-def rows_of(kind, n):
-    """runs -> rows of a table in the reading that fits; beside each value what the claims need."""
-    def rows(runs, without):
-        reading, nets = best(runs), {k: at(runs, kind, k) for k in LEVELS}
-        free = {u["class_a"]: u for u in without.to_dict("records")}
-        return [{"quantity": quantity, "norm": norm, "split": split, "problem": tables.problem(u),
-                 **tables.cell(u[split], panel, reading), "status": STATUS, "failed": failed(runs, kind, a),
-                 "levels": {r: [value(nets[k].get(a), split, panel, r) for k in LEVELS] for r in AVERAGED},
-                 "without": {r: value(free.get(a), split, panel, r) for r in AVERAGED}}
-                for a, u in nets[n].items() for split in tables.SPLITS
-                for panel, (quantity, norm) in QUANTITIES.items()]
-    return rows
-
-
-# %% [markdown]
-# ## Table 13: L∞ noise, smallest level
-# ## Table 14: L2 noise, smallest level
-# ## Table 15: L∞ noise, middle level
-# ## Table 16: L2 noise, middle level
-# ## Table 17: L∞ noise, largest level
-# ## Table 18: L2 noise, largest level
-
-# %%
-for (kind, n), number in NUMBER.items():
-    page.table(f"table-{number}", RESTING[kind], rows_of(kind, n), rests=experiments.ATTACKED,
-               behind=("failed", "levels", "without"))
-
-
 # %% [markdown]
 # ## Figures 15 and 16: all quantities over the noise level
 #
-# Lines join means over the measured problems; crosses are the published values of the same problems.
+# Lines join means over the measured problems; crosses are the published values of the same problems. A training failed if its network
+# classifies hardly more than half of its training images correctly; lines leave its problem out. Which images the mean norms count is the
+# subject of the next section.
 
 # %%
 def printed_of(kind, n, panel, split, problems):
@@ -250,6 +185,70 @@ for item, kind in (("figure-15", "cube"), ("figure-16", "ball")):
                          "mean attack norms": lambda data: any(
                              v["l2"]["train"] is not None for v in data.values())})
 
+# %% [markdown]
+# ## Three readings of a mean norm
+#
+# The published norms of attacks have a standard deviation that exceeds the mean in Tables 13 to 18 but not in Table 6
+# ({ref}`published numbers against each other <audit>`). The tables do not say which images they average over. The text speaks of "the
+# average norm of the successful adversarial attacks", which is the first of three readings:
+#
+# - *attacked images*: the mean over the images with an attack, as in Tables 6 to 8;
+# - *all images (others 0)*: the mean over all images of the set, 0 for misclassified images and those without an attack;
+# - *attacked and zero-gradient images*: an image whose loss gradient is exactly zero counts as attacked with norm 0, as software that
+#   divides by this norm counts images of the second class ({ref}`Section 7.1 <sutton-7-1>`). For images of both classes this is an upper limit.
+
+# %%
+page.text(noisy, lambda u: {
+    "factors": "; ".join(f"{name}: {np.exp(misfit(u, r)):.3g}" for r, name in AVERAGED.items()),
+    "best": AVERAGED[best(u)]},
+    "The ratio of standard deviation to mean differs from the published one by these factors (geometric mean "
+    "over the measured tables, Euclidean norm, training and test): {factors}. Tables 13 to 18 show the "
+    "reading with the smallest factor: {best}. This choice uses the published values, so agreement in the "
+    "norms is no evidence.")
+
+# %% [markdown]
+# ## Tables 13 to 18: one for each kind and level of noise
+#
+# A column is a problem, by the numbers of its classes (0 is the aeroplane, 1 the automobile, and so on). The rows give the accuracy and the
+# adversarial susceptibility in percent, then the mean of three norms of the attacks, with the standard deviation in brackets. Odd numbers are
+# L∞ noise, even numbers L2 noise, the smallest level first. Failed trainings stay in the tables.
+
+# %%
+STATUS = "fitted: the noise levels are lost; ours are assumed round numbers, not optimised"
+
+
+def value(run, split, panel, reading):
+    """A number of a network; None of no network."""
+    return None if run is None else tables.value(run[split], panel, reading)
+
+
+def rows_of(kind, n):
+    """runs -> rows of a table in the reading that fits; beside each value what the claims need."""
+    def rows(runs, without):
+        reading, nets = best(runs), {k: at(runs, kind, k) for k in LEVELS}
+        free = {u["class_a"]: u for u in without.to_dict("records")}
+        return [{"quantity": quantity, "norm": norm, "split": split, "problem": tables.problem(u),
+                 **tables.cell(u[split], panel, reading), "status": STATUS, "failed": failed(runs, kind, a),
+                 "levels": {r: [value(nets[k].get(a), split, panel, r) for k in LEVELS] for r in AVERAGED},
+                 "without": {r: value(free.get(a), split, panel, r) for r in AVERAGED}}
+                for a, u in nets[n].items() for split in tables.SPLITS
+                for panel, (quantity, norm) in QUANTITIES.items()]
+    return rows
+
+
+# %% [markdown]
+# ## Table 13: L∞ noise, smallest level
+# ## Table 14: L2 noise, smallest level
+# ## Table 15: L∞ noise, middle level
+# ## Table 16: L2 noise, middle level
+# ## Table 17: L∞ noise, largest level
+# ## Table 18: L2 noise, largest level
+
+# %% mystnb={"code_prompt_hide": "Hide Tables 13 to 18: {type}", "code_prompt_show": "Show Tables 13 to 18: {type}"} tags=["hide-output"]
+for (kind, n), number in NUMBER.items():
+    page.table(f"table-{number}", RESTING[kind], rows_of(kind, n), rests=experiments.ATTACKED,
+               behind=("failed", "levels", "without"))
+
 
 # %% [markdown]
 # ## What the paper leaves open
@@ -277,24 +276,29 @@ def box_words(runs, without):
     problems = levels[0]["problems"]
     tried = [u["train"]["tried"] for u in [*runs.to_dict("records"), *without.to_dict("records")]
              if tables.problem(u) in problems]
-    published, all_nine = ([words(printed_of("cube", n, "susceptibility", "train", some)) for n in range(4)]
-                           for some in (problems, [f"{a} vs {a + 1}" for a in range(9)]))
+
+    def published(panel, n, some):
+        return words(printed_of("cube", n, panel, "train", some))
+
+    found, lost = ([words(share) for share in shares[r]] for r in ("found", "lost"))
+    paper = [published("susceptibility", n, problems) for n in range(4)]
+    all_nine = [published("susceptibility", n, [f"{a} vs {a + 1}" for a in range(9)]) for n in (0, 3)]
     return (
-        "Does random noise in training make a network harder to attack? With L∞ noise of radius "
-        f"{in_a_row(v['size'] for v in levels[1:])}, the attackable share of the correctly classified "
-        f"training images is {in_a_row(shares['found'][1:], '%')} (paper: {', '.join(published[1:])}), "
-        f"against {words(shares['found'][0])} without noise (paper: {published[0]}; {len(problems)} of 9 "
-        f"class pairs, n from {min(tried):,} to {max(tried):,}); training accuracy at the largest radius is "
-        f"{words(levels[3]['accuracy']['train'])} (paper: "
-        f"{words(printed_of('cube', 3, 'accuracy', 'train', problems))}). If images with a loss "
-        f"gradient of exactly zero count as attackable, the shares are {in_a_row(shares['lost'][1:], '%')}, "
-        f"against {words(shares['lost'][0])}. The noise levels are assumed, and over all nine pairs the "
-        f"published mean goes from {all_nine[0]} only to {all_nine[3]}, so this does not test the paper.")
+        "Does random noise in training make a network harder to attack? The attackable share of the "
+        f"correctly classified training images is {found[0]} without noise (paper: {paper[0]}), {found[2]} "
+        f"with L∞ noise of radius {levels[2]['size']:g} (paper: {paper[2]}) and {found[3]} with radius "
+        f"{levels[3]['size']:g} (paper: {paper[3]}), where training accuracy is "
+        f"{words(levels[3]['accuracy']['train'])} (paper: {published('accuracy', 3, problems)}; "
+        f"{len(problems)} of 9 class pairs, n from {min(tried):,} to {max(tried):,}). If images with a loss "
+        f"gradient of exactly zero count as attackable, the shares are {lost[0]}, {lost[2]} and {lost[3]}. "
+        f"The noise levels are assumed, and over all nine pairs the published mean goes from {all_nine[0]} "
+        f"only to {all_nine[1]}, so this does not test the paper.")
 
 
 if len(frames := page.best(*RESTING["cube"])) and (text := box_words(*frames)):
-    page.box(text, picture=figures.draw_noise(curves("cube", *frames), partial(printed_of, "cube"), "L∞"),
-             alt="Accuracy, attackable images, norms of attacks over the noise level; published values.")
+    page.box(text, picture=figures.draw_noise(curves("cube", *frames), partial(printed_of, "cube"), "L∞",
+                                              panels=("accuracy", "susceptibility")),
+             alt="Accuracy and the share of attackable images over the noise level; published values.")
 
 # %%
 page.finish()

@@ -58,22 +58,18 @@ SHARES = tables.printed_shares(PAPER["table-20"])
 # ## The claim, and how it is tested
 #
 # The paper expects the results on colour images ({ref}`sutton-7-2-1`) to hold for grey images of clothes as well. A shorter network learns
-# to separate each kind of clothes from the next one in the list. Two shares are measured on the images that it classifies correctly
-# ({ref}`definitions <sutton-7-1>`):
-#
-# 1. *Adversarial susceptibility*: the share of these images whose label an **attack** flips, a step of norm at most 5 along the gradient of
-#    the loss. An image whose gradient is exactly zero counts as not attackable.
-# 2. *Random susceptibility*: the share of the attackable images for which at least one of 2,000 **random perturbations** flips the label.
-#    Their norm is $\delta$ times that of the image's own attack.
+# to separate each kind of clothes from the next one in the list. Of the correctly classified images, *adversarial susceptibility* is the share
+# whose label an attack flips, a step of norm at most 5 along the gradient of the loss. *Random susceptibility* is the share of these attackable
+# images for which at least one of 2,000 random perturbations flips the label, with a norm of $\delta$ times that of the image's own attack
+# ({ref}`definitions <sutton-7-1>`).
 #
 # The paper reports the effects of CIFAR-10 again (Tables 20 and 21, Figures 17 and 18): accurate networks, many attackable images, and random
 # perturbations of the norm of the attack that flip almost no label.
 
 # %% [markdown]
-# One run trains the network of one problem, attacks its correctly classified images, and perturbs the attackable ones at random
-# ({download}`experiments.py <../../papers/sutton/experiments.py>`). A problem has twelve thousand training images and two thousand test
-# images, with three equal channels as in the paper; an attack may change them differently. The paper uses every image. Where fewer are
-# measured here, they were drawn at random. Accuracies are those of all images.
+# A problem has twelve thousand training images and two thousand test images, with three equal channels as in the paper; an attack may change
+# them differently. The paper attacks and perturbs every image; here some are drawn at random. Accuracies are those of all images
+# ({download}`experiments.py <../../papers/sutton/experiments.py>`).
 
 # %%
 scale = page.scale(**experiments.FASHION_MNIST)
@@ -87,7 +83,7 @@ page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 # The table compares the published names with those of the data set, without capitals. Below, T-shirts and tops are *tshirt* and ankle boots
 # are *boot*.
 
-# %%
+# %% mystnb={"code_prompt_hide": "Hide Table 19: {type}", "code_prompt_show": "Show Table 19: {type}"} tags=["hide-output"]
 page.table("table-19", (), lambda: tables.class_rows(PAPER["table-19"], SPECS["fashion_mnist"].classes))
 
 # %% [markdown]
@@ -120,7 +116,7 @@ figures.show_means(page, "fashion-means", pairs, SHARES, CLASSES)
 # Each cell gives the mean of a norm over the successful attacks, and the standard deviation in brackets. The norm ℓ₁ is the sum of all
 # absolute changes, ℓ₂ the Euclidean norm, ℓ∞ the largest change of one channel of one pixel.
 
-# %%
+# %% mystnb={"code_prompt_hide": "Hide Table 21: {type}", "code_prompt_show": "Show Table 21: {type}"} tags=["hide-output"]
 page.table("table-21", pairs, tables.summary_sizes, rests=ATTACKED, behind=tables.BEHIND)
 
 # %% [markdown]

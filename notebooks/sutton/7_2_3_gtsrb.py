@@ -64,24 +64,17 @@ SHARES = tables.printed_shares(PAPER["table-23"])
 # ## The claim, and how it is tested
 #
 # The paper chose six traffic signs that look unlike each other, to see whether such problems are more robust. For each pair of successive
-# signs in Table 22 one network, with two convolutions fewer than that for CIFAR-10, separates the two. Two shares are measured on the images
-# that the network classifies correctly ({ref}`definitions <sutton-7-1>`):
-#
-# 1. *Adversarial susceptibility*: the share of these images whose label an **attack** flips, a step of norm at most 5 along the gradient of
-#    the loss. An image whose gradient is exactly zero counts as not attackable.
-# 2. *Random susceptibility*: the share of the attackable images for which at least one of 2,000 **random perturbations** flips the label.
-#    Their norm is $\delta$ times that of the image's own attack.
-#
-# Table 23 of the paper gives both shares, Table 24 the norms of the attacks; Figures 19 and 20 show the distributions of these norms.
+# signs in Table 22 one network, with two convolutions fewer than that for CIFAR-10, separates the two. Of the correctly classified images,
+# *adversarial susceptibility* is the share whose label an attack flips, a step of norm at most 5 along the gradient of the loss. *Random
+# susceptibility* is the share of these attackable images for which at least one of 2,000 random perturbations flips the label, with a norm of
+# $\delta$ times that of the image's own attack ({ref}`definitions <sutton-7-1>`).
 #
 # The paper does not state which images are test images. The published percentages correspond to whole numbers of images only if about 30% of
 # the benchmark's *training* images were held out. These images form tracks of 30 photographs of one physical sign, so that a test image has
 # nearly identical images among the training images. The same problems with whole tracks held out are measured beside them.
 
 # %% [markdown]
-# One run trains the network of one problem, attacks its correctly classified images, and perturbs the attackable ones at random
-# ({download}`experiments.py <../../papers/sutton/experiments.py>`). The paper used every image. Where fewer are measured here, they were
-# drawn at random. Accuracies rest on all images.
+# The paper perturbed every attackable image at random; here some are drawn ({download}`experiments.py <../../papers/sutton/experiments.py>`).
 #
 # The networks of this page have batch normalisation, which the paper's Table 2 does not list. {ref}`A rule <which-network>` chose them
 # because their attackable shares are nearest to the published ones. These shares in Table 23 therefore count as *fitted*: their agreement
@@ -101,7 +94,7 @@ page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 # The table compares names without capitals and punctuation. The published name of sign 1 has lost a character (the ">" of
 # "> 3.5 tons") and is not compared. Sign 6 is listed, but no problem uses it: the text speaks of six classes.
 
-# %%
+# %% mystnb={"code_prompt_hide": "Hide Table 22: {type}", "code_prompt_show": "Show Table 22: {type}"} tags=["hide-output"]
 LOST = {1: "not measured: a character of the printed name is lost"}
 page.table("table-22", (), lambda: [
     row | {"name": Cell(row["name"], status=LOST.get(row["index"]))}
@@ -155,7 +148,11 @@ page.text((printed, tracks), accuracies,
 # %% [markdown]
 # ## Which network: readings of Table 2
 #
-# The paper leaves open, or may have left out, five properties of its network. A *reading* is a choice of them.
+# The paper leaves open, or may have left out, five properties of its network: padding, the place of dropout, standardised pixels, weight decay
+# and batch normalisation. A *reading* is a choice of them. {ref}`A rule <which-network>`, fixed before the full-scale runs with batch
+# normalisation, chooses the reading whose attackable test shares are nearest to the published ones.
+#
+# :::{dropdown} The five properties, and the rule
 #
 # | property | what the paper says | Table 2 as printed | changed |
 # |---|---|---|---|
@@ -169,11 +166,11 @@ page.text((printed, tracks), accuracies,
 # batch size, learning rate, optimiser's momentum, width of the dense layer and, except in the first block, dropout rate equal the
 # paper's. Whether the authors started from that code is not known. Its data augmentation is not part of any reading.
 #
-# {ref}`A rule <which-network>`, fixed before the full-scale runs with batch normalisation, chooses the main reading. It compares the
-# attackable test share with the published one, as the mean absolute deviation over the five problems. A training failed if the test
-# accuracy is more than five points below the published one; the network with the next seed then replaces it. Of the two running momentums
-# only one takes part: that with fewer failed trainings of three seeds on *20 km/h – end of no passing*. Among readings within three points
-# of the smallest deviation, the one with the fewest changes is chosen. Momentum 0.9 counts as a change, the place of dropout does not.
+# The rule compares the attackable test share with the published one, as the mean absolute deviation over the five problems. A training failed if
+# the test accuracy is more than five points below the published one; the network with the next seed then replaces it. Of the two running
+# momentums only one takes part: that with fewer failed trainings of three seeds on *20 km/h – end of no passing*. Among readings within three
+# points of the smallest deviation, the one with the fewest changes is chosen. Momentum 0.9 counts as a change, the place of dropout does not.
+# :::
 
 # %%
 def reading_rows(runs, others):
@@ -230,7 +227,7 @@ page.text(printed, strongest_noise,
 # Each cell gives the mean of a norm over the successful attacks, and the standard deviation in brackets. The norm ℓ₁ is the sum of all
 # absolute changes, ℓ₂ the Euclidean norm, ℓ∞ the largest change of one channel of one pixel.
 
-# %%
+# %% mystnb={"code_prompt_hide": "Hide Table 24: {type}", "code_prompt_show": "Show Table 24: {type}"} tags=["hide-output"]
 page.table("table-24", pairs, tables.summary_sizes, rests=ATTACKED, behind=tables.BEHIND)
 
 # %% [markdown]
@@ -254,7 +251,9 @@ figures.publish_violins(page, "figure-20", pairs, NEXT, CLASSES, DELTAS[-1])
 # %% [markdown]
 # ## What the paper leaves open
 #
-# {ref}`Section 7.1 <sutton-7-1>` and {ref}`Section 7.2.1 <sutton-7-2-1>` list the choices that all data sets share. These belong to this page:
+# {ref}`Section 7.1 <sutton-7-1>` and {ref}`Section 7.2.1 <sutton-7-2-1>` list the choices that all data sets share.
+#
+# :::{dropdown} Choices of this page
 #
 # | choice | ours | why |
 # |---|---|---|
@@ -263,6 +262,8 @@ figures.publish_violins(page, "figure-20", pairs, NEXT, CLASSES, DELTAS[-1])
 # | size of an image | 32 by 32 pixels, colour | the number is lost in our copy; with 30 or fewer pixels a side the layers would shrink the image to nothing before the two convolutions that the paper removes, see {ref}`sutton-7-1` |
 # | size of the network | Table 2 without its last two convolutions | as the paper says |
 # | steps of training | an epoch ends with a smaller batch | as in the paper's software; 20 km/h against end of no passing has few images, so three steps an epoch |
+#
+# :::
 #
 # ## Try it
 #

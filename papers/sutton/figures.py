@@ -349,14 +349,15 @@ PANELS = {"accuracy": "accuracy (%)", "susceptibility": "attackable (%)", "l1": 
           "l2": "Euclidean norm of attacks", "linf": "ℓ∞ norm of attacks"}
 
 
-def draw_noise(data, printed, ball):
-    """Five panels over the radius of the ball, "L∞" or "L2", of which noise is uniform in training.
+def draw_noise(data, printed, ball, panels=tuple(PANELS)):
+    """Some panels over the radius of the ball, "L∞" or "L2", of which noise is uniform in training.
 
     data      {"level 0" ... "level 3": {"size", "problems", panel: {split: mean}}}; level 0 is without noise
     printed   (level, panel, split, problems) -> the published mean
     """
-    figure, axes = plt.subplots(2, 3, figsize=(8, 5.6))
-    for ax, (panel, title) in zip(axes.flat, PANELS.items()):
+    lines = 1 + len(panels) // 3
+    figure, axes = plt.subplots(lines, 3, figsize=(8, 2.8 * lines), squeeze=False)
+    for ax, panel in zip(axes.flat, panels):
         for split, color, marker in zip(tables.SPLITS, display.PALETTE, display.MARKERS):
             there = [(d["size"], d[panel][split]) for d in data.values() if d[panel][split] is not None]
             if there:
@@ -364,9 +365,9 @@ def draw_noise(data, printed, ball):
             published = [(d["size"], printed(int(n.split()[1]), panel, split, d["problems"]))
                          for n, d in data.items() if n != "level 0"]
             ax.plot(*zip(*published), "x", color=color, clip_on=False, label=f"published, {split}")
-        ax.set(title=title, xlabel=f"radius {'a' if ball == 'L∞' else 'b'} ({ball})")
+        ax.set(title=PANELS[panel], xlabel=f"radius {'a' if ball == 'L∞' else 'b'} ({ball})")
         ax.set_xlim(left=-0.03 * max((d["size"] for d in data.values()), default=1))
         ax.set_ylim(bottom=None if panel in ("accuracy", "susceptibility") else 0)
-    axes[1, 2].legend(*axes[0, 0].get_legend_handles_labels(), loc="center")
-    axes[1, 2].set_axis_off()
+    axes[-1, 2].legend(*axes[0, 0].get_legend_handles_labels(), loc="center")
+    axes[-1, 2].set_axis_off()
     return figure

@@ -145,7 +145,7 @@ def _example(near):
 
 def in_sentences(data, statement):
     """What the evidence comes to, as sentences."""
-    whose = f", both of {RARE}," * statement.complement
+    whose = f" of {RARE}" * statement.complement
     text = f"{data['cases']:,} cases" + (f" up to $n$ = {data['largest_n']:,}" if "largest_n" in data else "")
     text += ", in part by random trials" * data["sampled"] + f": {data['violations']} violations. "
     if "loosest" in data:
@@ -197,5 +197,5 @@ def check(page, item, *, draws=0, note=None, extra=None, again=None):
     statement, generator = theory.STATEMENTS[item], numpy_generator(page, item)
     data = evidence(statement, draws=draws, generator=generator, again=again) | (extra or {})
     result, more = in_sentences(data, statement), details(data, statement)
-    display.show(f"{result}\n\n{display.folded('How it was tried', more)}")
+    display.show(display.folded("How it was tried", f"{result}\n\n{more}"))
     return page.statement(item, data=data, evidence=for_record(data), note=note)
