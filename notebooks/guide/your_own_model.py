@@ -66,9 +66,8 @@ def typical(*names):
         own, low, high, *others = (card_html.number(v, "%" if m.unit == "%" else "") for v in (
             m.value, m.low, m.high, min(values), prose.median(values), max(values)))
         rows.append([f"{m.label}, {m.unit}".strip(", %"), f"{own} ({low} to {high}; n = {m.n})", *others])
-    display.table(["measure", "script (95% interval)", "lowest", "median", "highest"], rows,
-                  f"The script's network beside the lowest, median and highest of {len(known)} networks of this "
-                  "book on MNIST.", sentences=True)
+    display.table(["measure", "script (95% interval)", "others: lowest", "others: median", "others: highest"], rows,
+                  f"The script's network beside {len(known)} networks of this book on MNIST.", sentences=True)
 
 
 # %% tags=["show-input"]
