@@ -71,8 +71,8 @@ networks, robust, dense, convolutional, suspects = map(page.results, (
     experiments.suspects))
 natural = networks.only(figures.printed)
 page.text(natural, lambda runs: ranking.measured(runs) | {"whole": vars(page.full)},
-        "We trained {networks} of the {all} {data} networks, once each, for {epochs} epochs on {images_train} "
-        "images; their test accuracy is {accuracy}. Of {images_attack} test images (paper: "
+        "We trained {networks} of the {all} {data} networks, once each, for {epochs} epochs on "
+        "{images_train} images; their test accuracy is {accuracy}. Of {images_attack} test images (paper: "
         "{whole.images_attack}) the correctly classified ones were attacked. The paper's PGD flips {text} of "
         "them, too many to rank the networks. We therefore rank them by the success of PGD at a third of "
         "the paper's ε: {third}.")
@@ -86,8 +86,8 @@ page.text(natural, lambda runs: ranking.measured(runs) | {"whole": vars(page.ful
 
 # %%
 page.extra("rank-agreement", natural, ranking.rank_agreement,
-           "Rank correlation of each quantity with the success of PGD at ε/3, over the ten networks of a data "
-           "set", header=ranking.HEADER)
+           "Rank correlation of each quantity with the success of PGD at ε/3, over the ten networks",
+           header=ranking.HEADER)
 page.text(natural, ranking.answer,
           "With PGD at ε/3, {clear} of {quantities} quantities have an interval over networks without 0. "
           "Differences were not tested.")

@@ -160,7 +160,8 @@ page.extra("natural-and-robust", BOTH, natural_and_robust,
           "of the natural network (95% interval over test images; one training each)", header={
               "network": "network", "acc_natural": "accuracy, natural, %",
               "acc_robust": "accuracy, robust, %", "asr_natural": "ASR, natural, %",
-              "asr_robust": "ASR, robust, %", **{samples: f"ROBY, difference, {words}" for samples, words in SAMPLES.items()}})
+              "asr_robust": "ASR, robust, %",
+              **{samples: f"ROBY, difference, {words}" for samples, words in SAMPLES.items()}})
 page.extra("defence-by-features", BOTH, by_reading,
            "ROBY (L2) by classes, and the overlap: mean over the pairs, and in how many pairs the robust "
            "network has the smaller value; a pair counts if no class of either network is empty",
@@ -169,9 +170,9 @@ page.extra("defence-by-features", BOTH, by_reading,
                    (f"{samples}_natural", f"{words}: natural"), (f"{samples}_robust", f"{words}: robust"),
                    (samples, f"{words}: robust smaller in"))})
 page.text(BOTH, facts_of,
-        "Pairs measured: {names} (paper: {all} pairs). For the same pairs the paper reports a smaller ROBY of "
-        "the robust network in {same.original} on clean and in {same.adversarial} on adversarial images, with "
-        "predicted classes, as in the second row.")
+        "Pairs measured: {names} (paper: {all} pairs). For the same pairs the paper reports a smaller ROBY "
+        "of the robust network in {same.original} on clean and in {same.adversarial} on adversarial images, "
+        "with predicted classes, as in the second row.")
 
 
 def natural_facts(runs):

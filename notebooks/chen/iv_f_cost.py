@@ -165,8 +165,9 @@ page.text(natural, shares,
 # %%
 page.text(natural, shares,
         "ROBY was computed in float32, and {fast} of the {networks} networks were attacked in bfloat16. For "
-        "these a forward pass in float32 takes {slower:.1f} times as long as in bfloat16 on average. With both in the arithmetic "
-        "of the attack, the forward pass takes {alike} of PGD (ratio of mean times: {equal:.2f}%).")
+        "these a forward pass in float32 takes {slower:.1f} times as long as in bfloat16 on average. With "
+        "both in the arithmetic of the attack, the forward pass takes {alike} of PGD "
+        "(ratio of mean times: {equal:.2f}%).")
 page.text(natural, shares,
         "The two shares of a network attacked in float32 concern the same computation, timed once each on "
         "different numbers of images. They differ by up to {error:.0%}, which shows the error of one timing.")

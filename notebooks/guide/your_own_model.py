@@ -66,7 +66,7 @@ def typical(*names):
         own, low, high, *others = (card_html.number(v, "%" if m.unit == "%" else "") for v in (
             m.value, m.low, m.high, min(values), prose.median(values), max(values)))
         rows.append([f"{m.label}, {m.unit}".strip(", %"), f"{own} ({low} to {high}; n = {m.n})", *others])
-    display.table(["measure", "script (95% interval)", "others: lowest", "others: median", "others: highest"], rows,
+    display.table(["measure", "script (95% interval)", "others: lowest", "their median", "highest"], rows,
                   f"The script's network beside {len(known)} networks of this book on MNIST.", sentences=True)
 
 
@@ -293,7 +293,7 @@ if len(examples):
           f"re-trainings {' and '.join(f'{e:.0%}' for e in errors[1:])}.", "A digit, then three with spots.")
 if kind := (record.read("shu", "procedure-region-types") or {}).get("data"):
     display.say("Of {} boxes around an MNIST digit, {type_1} mislead the attacked network but not all of its "
-                "re-trainings, {type_2} all ten networks, {type_3} re-trainings alone; {type_n} do none of these."
+                "re-trainings, {type_2} all ten networks, {type_3} re-trainings alone; {type_n} do neither."
                 .format(sum(kind.values()), **kind))
 
 # %%

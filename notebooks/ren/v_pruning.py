@@ -161,8 +161,8 @@ def suspects(runs):
             if len(means) == len(UNIFORM) * len((UNPRUNED, *SETTINGS))]
 
 page.extra("pruning-suspects", searches, suspects,
-           "The paper's claims on Table IV by each reading, and the mean absolute distance of its SSIM values "
-           "from the published ones.", header={
+           "The paper's claims on Table IV by each reading, and the mean absolute distance of its SSIM "
+           "values from the published ones.", header={
                "reading": "reading", **dict(zip(claims.PRUNING, (
                    "separability SSIM falls at each step", "robustness SSIM rises at each step",
                    "robustness SSIM rises where separability SSIM falls",
@@ -269,9 +269,9 @@ BOX = (
     "networks) is {ours.white.separability_ssim:.3f} towards white and {ours.black.separability_ssim:.3f} "
     "towards black (unpruned {plain.white.separability_ssim:.3f} and {plain.black.separability_ssim:.3f}; "
     "paper: {paper.white.separability_ssim:.3f} and {paper.black.separability_ssim:.3f}), but only "
-    "{reached:.2g}% of the searches reach the SSIM of {threshold} that ends them: pruning keeps the two images "
-    "apart. The price is robustness: the SSIM of digit and last image with its label (higher: less robust) is "
-    "{ours.white.robustness_ssim:.3f} and {ours.black.robustness_ssim:.3f} (unpruned "
+    "{reached:.2g}% of the searches reach the SSIM of {threshold} that ends them: pruning keeps the two "
+    "images apart. The price is robustness: the SSIM of digit and last image with its label (higher: less "
+    "robust) is {ours.white.robustness_ssim:.3f} and {ours.black.robustness_ssim:.3f} (unpruned "
     "{plain.white.robustness_ssim:.3f} and {plain.black.robustness_ssim:.3f}; paper: "
     "{paper.white.robustness_ssim:.3f} and {paper.black.robustness_ssim:.3f}). Our values agree with {hold} "
     "of {claims} claims on SSIM, and with {decided} if pixels of exactly 128 are pruned, too.")
