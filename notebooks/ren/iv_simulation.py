@@ -244,7 +244,8 @@ def what_the_definition_does(searches, variants):
 page.text((searches, variants), what_the_definition_does,
         "The nearer of the two other conventions is *{nearest}*. With it, the mean distance from the "
         "published values changes from {there:.3f} to {there_by:.3f} in the {outside} rows where the "
-        "published value lies outside our networks, and from {rest_off:.3f} to {rest_by:.3f} in the {rest} others.")
+        "published value lies outside our networks, and from {rest_off:.3f} to {rest_by:.3f} in the {rest} "
+        "others.")
 
 # %% [markdown]
 # ## What the paper leaves open
