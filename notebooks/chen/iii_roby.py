@@ -72,22 +72,20 @@ scale = page.scale(smoke=dict(trials=20), quick=dict(trials=1_000), paper=dict(t
 #
 # The text does not define the function *norm* that scales these numbers. The authors' later code (journal version) scales each list
 # from its smallest to its largest value *inside one network*. This book assumes the same, so its results on ROBY rest on that choice.
-# This page checks each formula against the fast code of the book. Then it tests the idea on hand-made classes, for which the distance
-# to the decision boundary is known exactly. No trained network is measured here.
+# This page checks each formula. Then it tests the idea on hand-made classes, for which the distance to the decision boundary is known
+# exactly. No trained network is measured here.
 #
 # ## The equations as printed
 #
-# The code follows the equations line by line. Equations 4, 6, 8 and 10 are as printed. *norm* acts on a list; in Equation 5 the
-# text applies it to a single sum, so the list of the sums of all classes is taken. Equations 7 and 9 name classes $k$ and $k + 1$; the
-# sums in Equations 8 and 10 need all pairs.
-#
-# Each equation is computed by these lines and by the fast code. *Exact* under an equation means that both agree up to rounding and
-# that the check detects each {term}`mutant`, a formula with one deliberate error.
+# The folded code follows the equations line by line, and the fast code of the book is compared with it. *Exact* under an equation means
+# that both agree up to rounding and that the check detects each {term}`mutant`, a formula with one deliberate error. In Equation 5 the
+# text applies *norm*, which acts on a list, to a single sum; the code takes the list of the sums of all classes. Equations 7 and 9 name
+# classes $k$ and $k + 1$; the code takes all pairs, as the sums in Equations 8 and 10 need.
 
 # %%
 steps = handmade.norm, handmade.dist, handmade.centre, handmade.by_the_equations
 code = "\n\n".join(map(inspect.getsource, steps))
-display.say(f"```python\nfrom statistics import mean\n\n\n{code}```")
+display.say(display.folded("The equations as code", f"```python\nfrom statistics import mean\n\n\n{code}```"))
 offsets, centres, y = arranged(numpy_generator(page, "classes"), separation=2.0)
 y = torch.cat([y, y[:7] * 0])                # classes of different sizes, so that sums and means differ
 features = torch.cat([centres[y[:-7]] + offsets, centres[y[-7:]] + 2 * offsets[:7]])
@@ -193,7 +191,7 @@ counts = [handmade.work(some) for some in (classes, [2 * samples for samples in 
 page.statement("algorithm-1", data=algorithm["data"] | {"counts": counts}, evidence=algorithm["evidence"])
 
 # %% [markdown]
-# ## Two readings: what each change of the classes does
+# ## What each change of the classes does to ROBY
 #
 # There are 10 classes of 40 samples (400 in all) in 10 dimensions. The coordinates of the centres are drawn from a normal
 # distribution; its standard deviation is called *separation* and is 1 here. The widths are drawn uniformly from 1 to 3. Distances are
@@ -223,7 +221,7 @@ page.text((), lambda: ROWS,
 #
 # If all classes are equally wide, then $\mathrm{ROBY}_{i,j} = 2w - d_{i,j}$. Scaling from the smallest to the largest value removes
 # $w$ and every common factor of the distances. ROBY then equals $1 - \mathrm{FSD}$ at any separation. A list of equal widths cannot
-# be scaled; here the widths differ by millionths, in equal steps, so that FSA is one half.
+# be scaled, so the widths of the figure differ by millionths.
 
 # %%
 EQUAL = 2 + 1e-6 * torch.arange(CLASSES, dtype=torch.float64)
@@ -237,9 +235,9 @@ display.picture(handmade.draw_sweep(sweep), "Equally wide hand-made classes, mov
 # ## Property 1: the smaller ROBY, the more robust
 #
 # The property says that a smaller ROBY “generally” puts samples farther from the decision boundary. It names no bound, so the page
-# gives no verdict and measures how well the two orders agree: by Spearman's rank correlation, over random arrangements of classes,
-# between a measure and the mean distance to the boundary. Each arrangement has 20 samples a class; centres and widths are drawn as
-# above. The separation is drawn between 0.75 and 3 in the first row of arrangements and is 1.5 in the second.
+# gives no verdict. It measures Spearman's rank correlation between each measure and the mean distance to the boundary, over random
+# arrangements of classes. Each arrangement has 20 samples a class; centres and widths are drawn as above. The separation is drawn between 0.75 and 3
+# (“differs up to fourfold”) or is 1.5 for all (“equal”).
 
 # %%
 AGREED = {name: handmade.property_1(numpy_generator(page, "property", name), scale.trials, spread)
@@ -283,16 +281,16 @@ page.statement("property-3", data={"models": len(agree), "same": all(agree)}, ev
 
 # %%
 page.box(prose.fill(
-    "Does a smaller ROBY, the overlap of the classes among the logits, go with a larger distance to the "
-    "decision boundary? Over {n} random arrangements of ten artificial classes, the rank correlation of ROBY "
-    "by Algorithm 1 with that distance is {free.roby.value:.3f} (95% interval {free.roby.low:.3f} to "
-    "{free.roby.high:.3f}; perfect: −1). The paper does not define its scaling: with the overlap divided by "
-    "the mean distance of the centres, instead of scaled as in the authors' later code, the correlation is "
-    "{free.overlap.value:.3f} ({equal.overlap.value:.3f} among arrangements of equal separation). The "
-    "printed Equations 5 to 10 reach {free.equations.value:.3f} ({equal.equations.value:.3f}), but their "
-    "ROBY changes with the scale of the features; trained networks follow in {{ref}}`Section IV.C "
-    "<chen-iv-c>`.", {"n": scale.trials, "equal": AGREED["equal separation"],
-                      "free": AGREED["separation differs up to fourfold"]}),
+    "Does a smaller ROBY, the overlap of the classes, go with a larger distance to the decision boundary? "
+    "Over {n} random arrangements of ten artificial classes, ROBY by Algorithm 1 has rank correlation "
+    "{free.roby.value:.3f} with that distance (95% interval {free.roby.low:.3f} to {free.roby.high:.3f}; −1 "
+    "would be perfect). It is scaled inside each arrangement as in the authors' later code, since the paper "
+    "defines no scaling; without it, the overlap divided by the mean distance of the centres has correlation "
+    "{free.overlap.value:.3f} ({equal.overlap.value:.3f} if all arrangements have equal separation). ROBY by "
+    "the printed Equations 5 to 10 has {free.equations.value:.3f} ({equal.equations.value:.3f}), but changes "
+    "with the scale of the features; trained networks follow in {{ref}}`Section IV.C <chen-iv-c>`.", {
+        "n": scale.trials, "equal": AGREED["equal separation"],
+        "free": AGREED["separation differs up to fourfold"]}),
     picture=handmade.draw_sweep(sweep), alt=ALT, sets=())
 
 # %%

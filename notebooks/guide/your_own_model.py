@@ -59,15 +59,15 @@ def strip(rows, titles, caption, alt):
 
 
 def typical(*names):
-    """A table of measures: the script's card beside the known networks."""
+    """A table of measures: the script's network beside the known ones."""
     rows = []
     for m in (report.measure("model", name) for name in names):
         values = [network[m.name] for network in known if m.name in network] or [None]
         own, low, high, *others = (card_html.number(v, "%" if m.unit == "%" else "") for v in (
             m.value, m.low, m.high, min(values), prose.median(values), max(values)))
         rows.append([f"{m.label}, {m.unit}".strip(", %"), f"{own} ({low} to {high}; n = {m.n})", *others])
-    display.table(["measure", "script (95% interval)", "known: lowest", "median", "highest"], rows,
-                  f"The script's card beside {len(known)} networks of this book on MNIST.", sentences=True)
+    display.table(["measure", "script (95% interval)", "others: lowest", "their median", "highest"], rows,
+                  f"The script's network beside {len(known)} networks of this book on MNIST.", sentences=True)
 
 
 # %% tags=["show-input"]
@@ -293,7 +293,7 @@ if len(examples):
           f"re-trainings {' and '.join(f'{e:.0%}' for e in errors[1:])}.", "A digit, then three with spots.")
 if kind := (record.read("shu", "procedure-region-types") or {}).get("data"):
     display.say("Of {} boxes around an MNIST digit, {type_1} mislead the attacked network but not all of its "
-                "re-trainings, {type_2} mislead re-trainings alone, and {type_3} all ten networks."
+                "re-trainings, {type_2} all ten networks, {type_3} re-trainings alone; {type_n} do neither."
                 .format(sum(kind.values()), **kind))
 
 # %%

@@ -59,22 +59,21 @@ UNIFORM = ("white", "black")
 #
 # Three convolutional networks learn the digits of MNIST: Table I lists their layers, Table II their accuracies. Then they
 # classify two images that show no digit: one all white, one all black. Each network predicts a digit for them, often with high
-# probability. The paper trains one network of each kind. We train several, which shows how much of a predicted label belongs to the
-# architecture and how much to the single training. A run trains one network
-# ({download}`experiments.py <../../papers/ren/experiments.py>`).
+# probability. The paper trains one network of each kind. We train several ({download}`experiments.py <../../papers/ren/experiments.py>`),
+# which shows how much of a predicted label belongs to the architecture and how much to the single training.
 #
-# All later results of this paper are measured by the structural similarity (SSIM) of two images (Equation 1). It is
-# checked here too.
+# All later results of this paper are measured by the structural similarity (SSIM) of two images. Equation 1 defines it and is
+# checked at the end of this page.
 
 # %%
 scale = page.scale(**experiments.NETWORKS)
 networks = page.results(experiments.networks)
 
 # %% [markdown]
-# ## Table I: the layers
+# ## Table II: accuracies, and labels of a white and a black image
 #
-# Our layers stand in the rows in which the paper lists one. Table I has a rectifier (ReLU) on the ten outputs of C, and ours has it
-# too.
+# Accuracies are means over the networks of an architecture. For white and black the table gives the most frequent label, how many
+# networks predict it, and the mean probability of the predicted labels.
 
 # %%
 FITTED = "fitted: the training recipe was chosen for accuracies near the published ones"
@@ -86,29 +85,6 @@ def by_architecture(networks, **columns):
             for cell in over_nets(networks, ("architecture",), columns)}
 
 
-def layer_rows(networks):
-    """Table I: our layers in the printed places, and below them the accuracies that its caption prints."""
-    printed = paper["table-1"].rows
-    rows = [{k: row[k] for k in ("printed_row", "layer")} for row in printed]
-    for architecture, nets in networks.groupby("architecture"):
-        column = f"architecture_{architecture}"
-        places = [row for row, there in zip(rows, printed) if there[column]]
-        for row, text in zip(places, nets.layers.iloc[0], strict=True):
-            row[column] = {"text": text}
-    caption = by_architecture(networks, train_pct="train_pct", test_pct="test_pct")
-    return [*rows, {"printed_row": "caption", **caption}]
-
-
-page.table("table-1", networks, layer_rows)
-
-
-# %% [markdown]
-# ## Table II: accuracies, and labels of a white and a black image
-#
-# Accuracies are means over the networks of an architecture. For white and black the table gives the most frequent label, how many
-# networks predict it, and the mean probability of the predicted labels.
-
-# %%
 def rows(networks):
     """Table II: means over nets with their spread, and the most frequent answers; no class where two tie."""
     table = [{"row": f"{part}ing_accuracy", **{
@@ -163,6 +139,29 @@ ANSWERS_ALT = ("Two panels, for a white and a black image. In three columns, A, 
 page.picture(networks, draw_answers, alt=ANSWERS_ALT,
             caption="Predicted label of each trained network for a white and a black image, at the height of "
                     "its probability. Dashed, with the label at its end: the paper's networks")
+
+
+# %% [markdown]
+# ## Table I: the layers
+#
+# Our layers stand in the rows in which the paper lists one. Table I has a rectifier (ReLU) on the ten outputs of C, and ours has it
+# too.
+
+# %%
+def layer_rows(networks):
+    """Table I: our layers in the printed places, and below them the accuracies that its caption prints."""
+    printed = paper["table-1"].rows
+    rows = [{k: row[k] for k in ("printed_row", "layer")} for row in printed]
+    for architecture, nets in networks.groupby("architecture"):
+        column = f"architecture_{architecture}"
+        places = [row for row, there in zip(rows, printed) if there[column]]
+        for row, text in zip(places, nets.layers.iloc[0], strict=True):
+            row[column] = {"text": text}
+    caption = by_architecture(networks, train_pct="train_pct", test_pct="test_pct")
+    return [*rows, {"printed_row": "caption", **caption}]
+
+
+page.table("table-1", networks, layer_rows)
 
 # %% [markdown]
 # ## Equation 1: structural similarity (SSIM)
@@ -255,8 +254,9 @@ if len(known):
         f"architectures (mean test accuracy {known.test_pct.mean():.1f}%) label the black image 1 (paper: "
         f"{printed['pure_black'].count(1)} of {len(printed['pure_black'])} networks). The white image gets "
         f"{known.white_class.nunique()} different labels, most often {often.index[0]} ({often.iloc[0]} of "
-        f"{len(known)}), with a mean probability of {likely.min():.0f} to {likely.max():.0f}% by "
-        f"architecture (paper: labels {', '.join(map(str, printed['pure_white']))}, one network each). "
+        f"{len(known)} networks; paper: labels {', '.join(map(str, printed['pure_white']))}, one network "
+        f"each); the mean probability of its label is {likely.min():.0f}% to {likely.max():.0f}% by "
+        "architecture. "
         f"{alone}",
         picture=draw_answers(known), alt=ANSWERS_ALT)
 

@@ -69,8 +69,8 @@ page = start("ren/iii_borderline", globals())
 # inside the class of the original $x_o$, and $x_b$, the last one outside.
 #
 # Here the algorithm runs in the paper's own steps, one digit at a time, and as a fast search over all digits at once. Both must find the
-# same pairs. Then each search is checked for what the paper states of it. A run makes all searches of one network towards one background
-# ({download}`experiments.py <../../papers/ren/experiments.py>`).
+# same pairs. Then each search is checked for two statements of the paper: the labels of its two ends, and when it stops. A run makes all
+# searches of one network towards one background ({download}`experiments.py <../../papers/ren/experiments.py>`).
 
 # %%
 scale = page.scale(**experiments.BORDERLINE)
@@ -166,8 +166,8 @@ page.figure(
 # %% [markdown]
 # ## Robustness (definition): how far a digit may change
 #
-# The gap between $x_o$ and $x_s$: how far the image can be distorted and keep its label. The paper reports the gap as an SSIM, so **a
-# small number is a large gap**: lower means more robust.
+# Robustness is the gap between $x_o$ and $x_s$: how far the image can be distorted and keep its label. The paper reports the gap as an
+# SSIM, so **a small number is a large gap**: lower means more robust.
 
 # %%
 def means(runs, columns):
@@ -179,8 +179,8 @@ page.statement("definition-robustness", searches, data=lambda runs: means(runs, 
 # %% [markdown]
 # ## Separability (definition): similarity of the two sides of the boundary
 #
-# The gap between $x_s$ and $x_b$: how different two images must be to get different labels. It is an SSIM, too, and lower is better:
-# the two sides are less similar.
+# Separability is the gap between $x_s$ and $x_b$: how different two images must be to get different labels. It is an SSIM, too, and
+# lower is better: the two sides are less similar.
 
 # %%
 page.statement("definition-separability", searches, data=lambda runs: means(runs, {"ssim": "separability"}))
@@ -250,8 +250,8 @@ page.text(searches, facts_of,
         "Of {starts} starts {excluded:,} are excluded, because the network gives digit and background one "
         "label. Of the others {converged:.1f}% reach an SSIM above {above} within {most} mixtures; the mean "
         "is {mixtures:.1f} mixtures. The outside image most similar to the original is another than the "
-        "last one in {another_picture:,} of {searched:,} searches. Where this is rare, the two goals give "
-        "the same image.")
+        "last one in {another_picture:,} of {searched:,} searches; in all others the two goals give the same "
+        "image.")
 
 # %% [markdown]
 # ## Choices that the paper leaves open

@@ -60,8 +60,7 @@ page = start("ren/iv_simulation", globals())
 # similarities (SSIM, 1 for equal images), so a lower number is a larger gap.
 #
 # {ref}`Algorithm 1 <ren-iii>` starts from every test digit. Besides white and black, the paper mixes with other test digits
-# but prints no numbers for that. A run makes all searches of one network towards one background
-# ({download}`experiments.py <../../papers/ren/experiments.py>`).
+# but prints no numbers for that. The searches are in {download}`experiments.py <../../papers/ren/experiments.py>`.
 
 # %%
 scale = page.scale(**experiments.SIMULATION)
@@ -91,7 +90,7 @@ table_3 = page.table("table-3", searches, lambda runs: over_nets(
 
 # %% [markdown]
 # The spread between networks is large. A published value inside the 99% prediction interval for one further network therefore
-# counts as agreeing (✓) only if that interval covers less than a quarter of the scale, and else as "cannot tell" (?).
+# counts as agreeing (✓) only if that interval covers less than a quarter of the scale, and otherwise as "cannot tell" (?).
 
 # %% [markdown]
 # ## Figure 2: what the pairs look like
@@ -148,10 +147,10 @@ figure_2 = page.figure(
 # ## Where it differs, and which causes were tested
 #
 # The paper does not say how its networks were trained, and a search ends where the label of *this* network flips. So the first
-# suspects are the trainings. Beside the recipe of this page stand variants of it, one thing changed at a time. Five are of A: no
-# random shifts, 30 epochs (the default of MATLAB, the paper's software), convolutions that keep the size of the image, an image that is
-# not centred, and the faster recipe that this book used first. One is of C: without the ReLU that the paper prints on its ten
-# outputs. B has none. The table gives, for each training, the range of our networks and the distance of the published value from it.
+# possible cause is the training. Six variants change one thing of our recipe. Five are of A: no random shifts, 30 epochs (the default of
+# MATLAB, the paper's software), convolutions that keep the size of the image (“padded”), an image that is not centred, and a faster
+# recipe with one cycle of the learning rate. One is of C: without the ReLU that the paper prints on its ten outputs. For each training
+# the table gives the range of our networks and how far the published value lies outside it.
 
 # %%
 WORDS = {"a": "A, as above", "b": "B, as above", "c": "C, as above", "noshift": "A, no shifts",
@@ -199,14 +198,14 @@ def what_training_does(*runs):
             "near": "; ".join(near) or "none", **PRINTED.robustness_ssim.groupby("background").agg(np.ptp)}
 
 page.text((searches, variants), what_training_does,
-        "Networks of one architecture, trained by the recipe of this page, differ by {least:.2f} to "
-        "{most:.2f}, the three published rows by {white:.2f} towards white and {black:.2f} towards black. "
-        "The published value lies more than 0.02 outside all our networks in {outliers} of {rows} rows of "
-        "the recipe of this page. Variants within 0.02 of both published values of their architecture: "
-        "{near}.")
+        "The robustness (SSIM) of networks of one architecture that differ only in their seed spreads over "
+        "{least:.2f} to {most:.2f}; that of the three published networks spreads over {white:.2f} towards "
+        "white and {black:.2f} towards black. In {outliers} of {rows} rows of our recipe the published value "
+        "lies more than 0.02 outside the range of our networks. Of the variants, these have both published "
+        "values of their architecture within 0.02 of their range: {near}.")
 
 # %% [markdown]
-# The second suspect is the definition of SSIM. The table measures the same pairs by scikit-image's two conventions, too.
+# The second possible cause is the definition of SSIM. The table measures the same pairs by scikit-image's two conventions, too.
 
 # %%
 CONVENTIONS = {"mean": "Gaussian window, whole image (as above)", "skimage": "Gaussian window, rim dropped",
@@ -243,9 +242,10 @@ def what_the_definition_does(searches, variants):
             "rest_by": rest[nearest]}
 
 page.text((searches, variants), what_the_definition_does,
-        "The nearer of the two other conventions is *{nearest}*. In the {outside} rows where the published "
-        "value lies outside our networks, it takes the mean distance from {there:.3f} to {there_by:.3f}; in "
-        "the {rest} others, from {rest_off:.3f} to {rest_by:.3f}.")
+        "The nearer of the two other conventions is *{nearest}*. With it, the mean distance from the "
+        "published values changes from {there:.3f} to {there_by:.3f} in the {outside} rows where the "
+        "published value lies outside our networks, and from {rest_off:.3f} to {rest_by:.3f} in the {rest} "
+        "others.")
 
 # %% [markdown]
 # ## What the paper leaves open
@@ -276,8 +276,9 @@ page.text(searches, lambda runs: "Searches excluded, because the network gives d
 if table_3 and figure_2:
     means = [row["robustness_ssim"].value for row in table_3["rows"]]
     rows, by = (of(*page.best(searches, variants)) for of in (of_this_page, what_the_definition_does))
-    cause = ("; another definition of SSIM brings ours nearer there (mean distance {there_by:.2f} instead of "
-             "{there:.2f}) and not elsewhere, so that the cause is open").format(**by) if (
+    cause = ("; in these, SSIM by another convention lowers our mean distance from {there:.2f} to "
+             "{there_by:.2f}, but raises it in the other combinations, so the "
+             "cause is open").format(**by) if (
                  by and by["there_by"] < by["there"] and by["rest_by"] > by["rest_off"]) else ""
     first = page.best(pictures).iloc[0]
     n = list(first.excluded).index(False)

@@ -183,13 +183,18 @@ def interval(x, y):
 
 
 def attacks(runs):
-    """Rows (data set, attack): success on the ten networks, the published one, and rank correlations."""
+    """Rows (data set, attack): success on the ten networks, the published one, and rank correlations.
+
+    An attack that was not made on all ten has no row.
+    """
     rows = []
     for data, nets in figures.complete(figures.networks(runs), figures.TEN).items():
         for name, words in figures.ATTACKS.items():
-            linf = name in ("text", "third", "code")    # the others are readings of the L2 form
-            paper = nets.model.map(published("asr_inf" if linf else "asr_2", data))
             rate = 100 * nets[f"asr_{name}"]
+            if rate.isna().any():
+                continue
+            linf = name in ("text", "signed", "third", "code")    # the others are readings of the L2 form
+            paper = nets.model.map(published("asr_inf" if linf else "asr_2", data))
             rows.append({"data set": data, "attack": words, "n": len(nets),
                          "ours": figures.between(rate), "paper": figures.between(paper),
                          "off": f"{(rate - paper).abs().mean():.0f}",
@@ -239,8 +244,8 @@ def answer(runs, data="MNIST"):
     """For sentences on the ten networks of a data set: which readings and attacks rank them how; {} of fewer.
 
     Beside `measured`: `logits`, `hidden` (as in the text) and `softmax` are rows of `by_features`, of which
-    `clear_of_0` counts the intervals that exclude 0, as `clear` does for `rank_agreement`. `apart` ranks the
-    two of `APART` by each other, `by_paper` the success in the L2 ball by the published one.
+    `above_0` and `below_0` count the intervals on either side of 0. `clear` counts those of `rank_agreement`
+    that exclude 0. `apart` ranks the two of `APART` by each other.
     """
     if (nets := figures.complete(figures.networks(runs), figures.TEN).get(data)) is None:
         return {}
@@ -251,15 +256,15 @@ def answer(runs, data="MNIST"):
         "logits": reading["logits, true classes"],
         "hidden": reading["last hidden layer, predicted classes"],
         "softmax": reading["softmax outputs, true classes"],
-        "clear_of_0": _clear(ranks), "tried": len(ranks), "chance": 0.05 * len(ranks),
-        "clear": _clear(row for row in rank_agreement(runs) if row["data set"] == data),
-        "quantities": len(QUANTITIES), "apart": spanned(ranked(nets.asr_third, nets.asr_code)),
-        "by_paper": spanned(ranked(nets.asr_ball, nets.model.map(published("asr_2", data))))}
+        **_sides(ranks), "tried": len(ranks), "chance": 0.05 * len(ranks),
+        "clear": sum(_sides(row for row in rank_agreement(runs) if row["data set"] == data).values()),
+        "quantities": len(QUANTITIES), "apart": spanned(ranked(nets.asr_third, nets.asr_code))}
 
 
-def _clear(ranks):
-    """How many intervals exclude 0."""
-    return sum(rank["low"] is not None and rank["low"] * rank["high"] > 0 for rank in ranks)
+def _sides(ranks):
+    """How many intervals lie above 0 and how many below."""
+    ends = [(rank["low"], rank["high"]) for rank in ranks if rank["low"] is not None]
+    return {"above_0": sum(low > 0 for low, _ in ends), "below_0": sum(high < 0 for _, high in ends)}
 
 
 def measured(runs, data="MNIST"):
@@ -267,7 +272,7 @@ def measured(runs, data="MNIST"):
     rows = figures.networks(runs)
     nets = rows[rows.dataset == data]
     return {} if not len(nets) else {
-        "networks": len(nets), "all": figures.TEN, "names": ", ".join(nets.model), "data": data,
+        "networks": len(nets), "all": figures.TEN, "data": data,
         **{size: int(runs[size].max()) for size in experiments.natural.sizes},
-        "epochs": figures.between(nets.epochs, unit=""),
+        "epochs": figures.between(nets.epochs, unit=""), "accuracy": figures.between(100 * nets.acc),
         **{name: figures.between(100 * nets[f"asr_{name}"]) for name in figures.ATTACKS}}
