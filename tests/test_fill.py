@@ -15,7 +15,7 @@ from report import parameters, provenance, store
 from report.experiment import Experiment, folder_of, results_of
 from shared import ROOT, runtime
 from shared.data import sets
-from workflow import catalogue, fill, imports, missing, needs, planned
+from workflow import catalogue, fill, imports, jobs, missing, needs, planned
 
 TOY = '''
 # %% tags=["parameters"]
@@ -301,7 +301,7 @@ def place(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(ROOT)]))
     monkeypatch.setattr(catalogue, "experiments", lambda: {e.name: e for e in (squares, later)})
-    monkeypatch.setattr(fill, "low", lambda: None)
+    monkeypatch.setattr(jobs, "give_way", lambda: None)
     return tmp_path
 
 
@@ -354,8 +354,8 @@ def test_jobs_end_when_the_time_is_up_or_at_ctrl_c(place, monkeypatch, capfd, en
     assert (place / "ended").exists()
 
 
-def test_low_gives_way_to_other_sessions_too():
-    code = "from workflow import fill; fill.low(); print(open('/proc/self/autogroup').read())"
+def test_a_workflow_gives_way_to_other_sessions_too():
+    code = "from workflow import jobs; jobs.give_way(); print(open('/proc/self/autogroup').read())"
     done = subprocess.run([sys.executable, "-c", f"import os; os.setsid(); {code}"], capture_output=True,
                           text=True, cwd=ROOT)
     assert done.returncode == 0 and done.stdout.strip().endswith("nice 10") or "No such file" in done.stderr

@@ -193,7 +193,7 @@ def jobs(folder, home, *options):
         env={**environment(home), "PYTHONPATH": str(folder), "XDG_CACHE_HOME": str(home)},
     )
     assert told.returncode == 0, told.stderr
-    return sorted(re.findall(r"notebooks/(\S+): running", told.stdout + told.stderr))
+    return sorted(re.findall(r"(?m)^Job \d+: (\S+)$", told.stdout + told.stderr))
 
 
 def test_the_workflow_runs_what_a_change_reaches_and_nothing_else(tmp_path):

@@ -4,15 +4,12 @@ They are computed at low priority in a worktree of HEAD, so that the tree may be
 written into the results of the tree, each the moment it is finished. First come those of EXPERIMENT, then
 what `workflow.missing` tells first. Snakemake starts them (fill.smk), here or, by its OPTIONs, on a cluster.
 """
-import contextlib
-import ctypes
 import fcntl
 import itertools
 import json
 import math
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -124,19 +121,19 @@ def listed(several, seconds):
 
     seconds   how long this computes at most
     """
-    known, told = catalogue.experiments(), {}
+    known, entries = catalogue.experiments(), {}
     names = [f"{job[0].experiment}/{job[0].run}" + (f"+{len(job) - 1}" if len(job) > 1 else "")
              for job in several]
     for place, (name, job) in enumerate(zip(names, several)):
         experiment, hours = known[job[0].experiment], min(missing.hours(job), seconds / 3600)
         sizes = [word for size, value in job[0].sizes for word in ("-p", size, str(value))]
-        told[name] = {
+        entries[name] = {
             "words": [experiment.name, *(task.run for task in job), *sizes],
             "after": [other for other, some in zip(names, several)
                       if some[0].experiment in experiment.versions],
             "priority": len(several) - place, "mem_mb": 1000 * experiment.memory, "gpu": experiment.gpu,
             "minutes": math.ceil(60 + 120 * hours)}     # after which a cluster may kill it
-    return told
+    return entries
 
 
 def plan(tasks, inside, lacking, hours, cores):
@@ -149,25 +146,17 @@ def plan(tasks, inside, lacking, hours, cores):
 
 
 # ---- computing -------------------------------------------------------------------------------------------
-def low():
-    """In the child: give way to everything else, and end with the parent, even where that is killed."""
-    os.nice(10)
-    with contextlib.suppress(OSError, AttributeError):      # what Linux alone has
-        ctypes.CDLL(None).prctl(1, signal.SIGINT)           # PR_SET_PDEATHSIG
-        Path("/proc/self/autogroup").write_text("10")       # sessions have a priority of their own
-
-
 def compute(several, seconds, cores, *options):
     """Compute jobs until the time is up: one line a job."""
     shutil.rmtree(LIST.parent, ignore_errors=True)      # stamps of the last time
     LIST.parent.mkdir(parents=True)
-    told = listed(several, seconds)
-    LIST.write_text(json.dumps(told, indent=1))
+    entries = listed(several, seconds)
+    LIST.write_text(json.dumps(entries, indent=1))
     expected = LIST.with_name("seconds.json")
-    expected.write_text(json.dumps({name: missing.hours(job) * 3600 for name, job in zip(told, several)
+    expected.write_text(json.dumps({name: missing.hours(job) * 3600 for name, job in zip(entries, several)
                                     if job[0].seconds is not None}))
     lock = [int(os.environ[HERE])] if HERE in os.environ else []    # held as long as a job may run
-    status = jobs.run("fill.smk", expected, cores, *options, timeout=seconds, preexec_fn=low, pass_fds=lock)
+    status = jobs.run("fill.smk", expected, cores, *options, timeout=seconds, low=True, pass_fds=lock)
     if status is None:
         print("the time is up: what was running goes on from its checkpoint next time, if it keeps one")
     return status or 0

@@ -1,5 +1,6 @@
 """Run a workflow of this folder with Snakemake, one line a job (`plugins/snakemake_logger_plugin_lines`)."""
 import contextlib
+import ctypes
 import os
 import signal
 import subprocess
@@ -11,13 +12,14 @@ from shared import ROOT
 PATIENCE = 60   # seconds for an orderly end
 
 
-def run(workflow, seconds, jobs, *options, timeout=None, **how):
+def run(workflow, seconds, jobs, *options, timeout=None, low=False, **how):
     """Run a workflow to its end, or for `timeout` seconds; returns Snakemake's status, None when time was up.
 
     workflow   its file in this folder
     seconds    a file with what its jobs take, {name: seconds}; see the plugin
     jobs       how many at once
     options    Snakemake's own
+    low        whether it gives way to everything else
     how        for `subprocess.Popen`
     """
     command = [sys.executable, "-m", "snakemake", "-s", f"workflow/{workflow}", "--cores", str(jobs),
@@ -25,7 +27,13 @@ def run(workflow, seconds, jobs, *options, timeout=None, **how):
     path = [str(ROOT / "workflow/plugins"), *filter(None, [os.environ.get("PYTHONPATH")])]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(path),
                         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
-    with subprocess.Popen(command, env=env, start_new_session=True, **how) as child:
+
+    def begin():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)    # ignored where this was started in the background
+        if low:
+            give_way()
+
+    with subprocess.Popen(command, env=env, start_new_session=True, preexec_fn=begin, **how) as child:
         try:
             return child.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -34,6 +42,14 @@ def run(workflow, seconds, jobs, *options, timeout=None, **how):
         except KeyboardInterrupt:
             stop(child)
             raise
+
+
+def give_way():
+    """In the child: take low priority, and end with the parent, even where that is killed."""
+    os.nice(10)
+    with contextlib.suppress(OSError, AttributeError):      # what Linux alone has
+        ctypes.CDLL(None).prctl(1, signal.SIGINT)           # PR_SET_PDEATHSIG
+        Path("/proc/self/autogroup").write_text("10")       # sessions have a priority of their own
 
 
 def stop(child):

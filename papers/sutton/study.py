@@ -163,7 +163,7 @@ def draw(runs, printed, nearest):
     off = pd.DataFrame([deviations(measured(u, zero=zero), u["pair"], printed) for u in shown],
                        [f"{u['pair']}, {in_words(u['network'])}, {u['length']} epochs" for u in shown])
     off = off.groupby(level=0, sort=False).mean().dropna()      # over seeds
-    figure, ax = plt.subplots(figsize=(7.2, 1.6 + 0.3 * len(off)))
+    figure, ax = plt.subplots(figsize=(7.2, 3 + 0.25 * len(off)))
     sns.heatmap(off, annot=True, fmt="+.1f", cmap=display.DEVIATIONS, vmin=-3, vmax=3, cbar=False, ax=ax,
                 xticklabels=[f"{WHAT[w]}, {split}" for split, w in off.columns], yticklabels=True)
     ax.set(xlabel="", ylabel="")
