@@ -163,12 +163,14 @@ def draw(runs, printed, nearest):
     off = pd.DataFrame([deviations(measured(u, zero=zero), u["pair"], printed) for u in shown],
                        [f"{u['pair']}, {in_words(u['network'])}, {u['length']} epochs" for u in shown])
     off = off.groupby(level=0, sort=False).mean().dropna()      # over seeds
-    figure, ax = plt.subplots(figsize=(7.2, 3 + 0.25 * len(off)))
+    figure, ax = plt.subplots(figsize=(7.2, 2 + 0.3 * len(off)), layout="none")
     sns.heatmap(off, annot=True, fmt="+.1f", cmap=display.DEVIATIONS, vmin=-3, vmax=3, cbar=False, ax=ax,
                 xticklabels=[f"{WHAT[w]}, {split}" for split, w in off.columns], yticklabels=True)
     ax.set(xlabel="", ylabel="")
     figure.supxlabel("deviation from the published value, in standard deviations of all pairs")
     plt.setp(ax.get_xticklabels(), rotation=30, ha="right")
+    plt.setp(ax.get_yticklabels(), rotation=0)
+    figure.set_layout_engine("constrained")     # seaborn turns long labels and draws once, with no room
     return figure
 
 
