@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,7 +71,7 @@ def told(capsys):
 
 
 # ---- without a page --------------------------------------------------------------------------------------
-def test_a_run_is_computed_alone(toy, capsys):
+def test_a_run_is_computed_alone(toy, monkeypatch, capsys):
     planned.main("run", "ren/squares", "b", "-p", "size", "10")
     assert [p.stem for p in toy.glob("*.json")] == ["b"] and not list(toy.parent.glob("later/*"))
     assert sets.standing_in("mnist") is None    # a published run takes no stand-in
@@ -82,6 +83,10 @@ def test_a_run_is_computed_alone(toy, capsys):
     seconds = run.provenance["seconds"]
     assert first["absent"] == {n: [seconds, {"size": 10}] for n in "ac"}     # in the size that its like has
     assert second["absent"] == {"all": [None, {}]} and second["after"] == ["ren/squares"]
+    # A graphics card says nothing of how long a processor takes.
+    store.write(toy / "b.json", replace(run, provenance=run.provenance | {"device": "NVIDIA H200"}))
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert told(capsys)["sets"][0]["absent"] == {n: [None, {"size": 10}] for n in "ac"}
 
 
 def test_the_facts_say_on_which_absent_runs_an_item_rests(toy, capsys):

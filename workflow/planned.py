@@ -1,6 +1,6 @@
 """What notebooks rest on at full scale, and single runs without their pages.
 
-python -m workflow.planned facts NOTEBOOK ...                       what stands and what is left, as JSON
+python -m workflow.planned facts NOTEBOOK ...                           what stands and what is left, as JSON
 python -m workflow.planned run EXPERIMENT RUN ... [-p SIZE VALUE ...]   compute these runs
 
 Facts are told by the text half with a `Page` that draws and publishes nothing, which is most of a page's
@@ -12,6 +12,8 @@ import os
 import runpy
 import sys
 from collections import Counter
+
+import torch
 
 from report import experiment as experiments
 from report import page, parameters, record, store
@@ -75,16 +77,18 @@ def nearest(results, name):
 def usual(results, name):
     """`[seconds, {size: value}]`: what an absent run takes in the sizes its like commonly have.
 
-    A published size may take days, and then smaller ones are recorded. Seconds are None where no run is.
+    A published size may take days, and then smaller ones are recorded. Seconds are None where no run of the
+    same kind of device is: a graphics card tells nothing of a processor.
     """
     like = [(tuple((size, had) for size, (had, of) in run.sizes.items()
-                   if had < of and size in results.sizes), run.provenance["seconds"])
+                   if had < of and size in results.sizes), run.provenance)
             for run in nearest(results, name)]
     if not like:
         return [None, {}]
     sizes = Counter(these for these, _ in like).most_common(1)[0][0]
-    seconds = [took for these, took in like if these == sizes]
-    return [sum(seconds) / len(seconds), dict(sizes)]
+    seconds = [p["seconds"] for these, p in like if these == sizes
+               and p["device"].startswith("NVIDIA") == torch.cuda.is_available()]
+    return [sum(seconds) / len(seconds) if seconds else None, dict(sizes)]
 
 
 def facts(run):
