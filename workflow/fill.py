@@ -166,7 +166,7 @@ def main(*words):
     hours, cores, first, options = knobs(*words)
     if HERE not in os.environ:
         move(words)
-    os.environ["JOBS"] = str(min(cores, os.cpu_count()))    # a cluster has more, which plan nothing
+    os.environ["JOBS"] = str(min(cores, os.cpu_count()))    # the plan is made here, not on a cluster
     facts = missing.facts()
     known = missing.tasks(facts)
     lacking = missing.items(facts, known)

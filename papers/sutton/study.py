@@ -152,7 +152,9 @@ def on_all_pairs(scores):
 
 
 def draw(runs, printed, nearest):
-    """Deviations by column of the four nearest networks on all pairs and of the paper's own words.
+    """Deviations by column of the four nearest networks on all pairs and of the first of the screen.
+
+    The first of the screen is the paper's, whatever its epochs, which stand in its row.
 
     nearest   what `on_all_pairs` returns; zero gradients count as in its first row
     """
