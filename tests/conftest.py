@@ -49,6 +49,13 @@ def pytest_collection_modifyitems(items):
     items[:] = [*book, *rest[:cut], *runs, *rest[cut:]]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup():
+    """Nets of torch's own layers start from the same weights, whichever tests ran before."""
+    import torch  # here: the process that hands tests out does without
+    torch.manual_seed(0)
+
+
 @pytest.fixture
 def bf16(monkeypatch):
     """What computes in bfloat16 does so on every machine, emulated (and slow) where need be."""

@@ -168,7 +168,6 @@ class Merged(nn.Module):
 
 @pytest.mark.parametrize("name", INSTRUMENTS)
 def test_a_module_that_acts_when_its_mode_changes_is_told(name):
-    torch.manual_seed(0)
     model = Merged()
     model.norm.eval()       # as where its statistics are kept
     y = inference.labels(model.eval(), X)
@@ -483,7 +482,6 @@ def trained(net, x, y, **options):
 
 @pytest.mark.parametrize("kind", [torch.float32, torch.float64])
 def test_a_network_that_calls_view_is_trained(kind):
-    torch.manual_seed(0)
     net = Viewing().to(kind)
     before = [p.detach().clone() for p in net.parameters()]
     assert not trained(net, X, Y, epochs=2).training
