@@ -4,6 +4,7 @@ Sphinx takes some seconds to find that nothing has changed; sizes and times of t
 """
 
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -50,7 +51,7 @@ def main(profile):
             shutil.rmtree(PAGES.parent, ignore_errors=True)
         STAMP.unlink(missing_ok=True)  # a rendering that fails leaves none
         build = ["jupyter-book", "build", "-W", "--keep-going", "-n", "-q", "."]
-        if status := subprocess.run(build, cwd=ROOT).returncode:
+        if status := subprocess.run(build, cwd=ROOT, env={**os.environ, "PROFILE": profile}).returncode:
             raise SystemExit(status)
         runtime.write_atomically(STAMP, lambda part: part.write_text(now))
     print(f"The book: {(PAGES / 'index.html').as_uri()}")
