@@ -27,7 +27,8 @@ def main(file=None):
         before = len(TABLES)
         part.run(*arguments)
         parts[part.__name__.rpartition(".")[2]] = TABLES[before:]
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**30 if sys.platform == "darwin" else 2**20)
+    most = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    peak = most / (2**30 if sys.platform == "darwin" else 2**20)
     print(f"\nPeak memory of all of the above, peers included: {peak:.2f} GiB")
     if file:
         results = {**provenance.here(time.perf_counter() - start, {}), "images": images.describe(),

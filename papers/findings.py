@@ -28,9 +28,9 @@ class Finding:
     """One statement, set against what the paper's own printed numbers give.
 
     `verdict` is `contradicts` (passage against passage, or arithmetically impossible), `holds with
-    exceptions` (`held` = n of m rows), `confirms`, or `note` (nothing the paper says could be wrong). `kind`
+    exceptions` (`held` = n of m rows), `confirms`, or `note` (no contradiction). `kind`
     is `numbers` (computed from printed numbers), `words` (passages set side by side) or `scripts` (what the
-    published code does). `numbers` are the paper's, `ours` our sum: a number, text, tuple, or dict of them.
+    published code does). `numbers` are the paper's, `ours` our value: a number, text, tuple, or dict of them.
     """
     paper: str
     name: str                     # of the check
@@ -259,7 +259,7 @@ def show(value, between="; ", digits=4):
     return prose.number(value, digits=digits)
 
 
-HEADER = ("class", "place", "words of the paper", "numbers / our sum", "reading and use",
+HEADER = ("class", "statement checked", "words of the paper", "numbers / ours", "reading and use",
           "random numbers pass")
 
 

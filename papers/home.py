@@ -79,7 +79,8 @@ def roby():
     free, equal = (data["arrangements"][k] for k in ("separation differs up to fourfold", "equal separation"))
     scaled, centres = free["roby"], free["overlap"]
     return {"ROBY": scaled, "overlap by centres": centres}, {
-        "arrangements": data["n"], "scaled": scaled, "centres": centres, "equal": equal["overlap"]}
+        "arrangements": data["n"], "scaled": scaled, "centres": centres, "equal": equal["overlap"],
+        "equal_roby": equal["roby"]}
 
 
 def one_threshold():

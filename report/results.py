@@ -23,7 +23,7 @@ def cell(value, printed=None, column=None, signs=None, name=""):
             return " ".join(filter(None, [value["text"], signs.get(f"{name}.text")]))
         inner = printed if isinstance(printed, dict) else {}
         own = column and {**column, "decimals": None}   # of a part, such as the probability beside a class
-        parts = [_part(k, cell(v, inner.get(k), own, signs, f"{name}.{k}")) for k, v in value.items()]
+        parts = [_part(k, cell(v, inner.get(k), own), signs.get(f"{name}.{k}")) for k, v in value.items()]
         return " · ".join(filter(None, parts))
     text = _plain(value, printed, column, sd)
     return f"{text} {signs[name]}" if text and name in signs else text
@@ -39,11 +39,12 @@ def _plain(value, printed, column, sd):
     return f"{text} ± {number(sd, printed, column, digits=2)}" if sd is not None and text else text
 
 
-def _part(name, text):
-    """A part of a cell with what it is: a percentage, a class."""
-    if text and name.endswith("_class"):
-        return f"class {text}"
-    return f"{text}%" if text and name.endswith("_pct") else text
+def _part(name, text, sign):
+    """A part of a cell with what it is, a percentage or a class, and its sign."""
+    if not text:
+        return ""
+    text = f"class {text}" if name.endswith("_class") else f"{text}%" if name.endswith("_pct") else text
+    return f"{text} {sign}" if sign else text
 
 
 def marks(item, cells):
@@ -176,15 +177,15 @@ def scale_words(record):
         return "full scale"
     parts = {display.in_words(k): pair for k, pair in parts.items() if pair[0] < pair[1]}
     same = math.isclose(share, math.prod(a / f for a, f in parts.values()), rel_tol=0.02)  # all runs alike
-    how = "" if len(parts) < 2 else "the product of " if same else "a mean over the runs; in all "
+    how = "" if len(parts) < 2 else "the product of " if same else "a mean over the runs; in total: "
     words = ", ".join(f"{a:,} of {f:,} {name}" for name, (a, f) in parts.items())
     return f"{display.percent(share)} of the published scale ({how}{words})"
 
 
 def freshness(sets):
     """What a reader should know of runs that are out of date; empty where there is none."""
-    return "; ".join(f"{len(s.outdated)} of {len(s.published)} runs are out of date"
-                     for s in sets if s.outdated)
+    old, of = ({(s.name, n) for s in sets for n in getattr(s, which)} for which in ("outdated", "published"))
+    return f"{len(old)} of {len(of)} run{'s are' if len(of) > 1 else ' is'} out of date" if old else ""
 
 
 def captioned(words, label):
@@ -248,7 +249,7 @@ class _Pieces:
         compared = [c["agrees"] for c in record["cells"] if c["status"] is None and c["agrees"] is not None]
         judged = [c["holds"] for c in record["claims"] if c["holds"] is not None]
         words = [f"{sum(compared)} of {len(compared)} published values agree"] * bool(compared) + [
-            f"{sum(judged)} of {len(judged)} judged claims hold"] * bool(judged)
+            f"claims that hold: {sum(judged)} of {len(judged)}"] * bool(judged)
         if record.get("evidence"):
             words = [record["reason"]]
         elif record["scale"]["fraction"] < 1:
@@ -295,7 +296,7 @@ class _Pieces:
         """What the reference asks a figure to contain and the record does not."""
         lacks = [c["what"] for c in self.record.get("contains") or () if not c["there"]]
         if lacks and self.main == "recorded":
-            yield ("Parts of the published figure that are missing here: "
+            yield ("Parts of the published figure that are not complete here: "
                    f"{'; '.join(lacks).replace(' (inferred)', '')}.")
 
     def overall(self):

@@ -16,7 +16,8 @@ VERDICTS = {
                           "the published ones"),
     "claims hold": ("info", "every judged claim holds; published values may differ"),
     "differs": ("warning", "a claim of the paper fails here, or values differ and no claim is judged"),
-    "in part": ("light", "measured in part, or on too few images to tell: what is missing can still decide"),
+    "in part": ("light", "measured in part, or on too few images to tell: missing runs or images can still "
+                         "change the verdict"),
     "proxy or fitted": ("secondary", "measured only on another network or other data than the paper's, or "
                                      "chosen with the published values in sight: agreement shows nothing"),
     NOT_MEASURED: ("light", "no result at full scale yet"),

@@ -316,7 +316,7 @@ def test_one_paper_alone_gives_the_same(findings):
 def test_row(findings):
     row = dict(zip(audit.HEADER, audit.row(one(findings, "dropout"))))
     assert row["class"] == "holds with exceptions (5 of 6 rows)"
-    assert row["place"].startswith("Tables IX, VIII: ")
+    assert row["statement checked"].startswith("Tables IX, VIII: ")
     assert row["words of the paper"] == (
         "\u201cThe model without the dropout layer has better robustness\u201d (Section IV.E)")
     assert row["reading and use"].startswith("Innocent reading: ")

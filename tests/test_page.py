@@ -213,7 +213,7 @@ def test_one_line_says_what_agrees_and_there_is_none_where_nothing_is_compared()
             for claim, holds in zip(item.claims, (True, False))]
     myst = results.page(item, {"recorded": a_record("differs", claims=held)})[0]
     line, _, fold = myst.partition("\n\n::::{dropdown} Claims and details")
-    assert line.endswith("{bdg-warning}`differs` 1 of 2 judged claims hold.") and held[0]["claim"] in fold
+    assert line.endswith("{bdg-warning}`differs` claims that hold: 1 of 2.") and held[0]["claim"] in fold
     assert "bdg" not in results.page(item, {"recorded": a_record("nothing to compare")})[0]
 
 

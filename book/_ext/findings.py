@@ -71,7 +71,7 @@ def found(paper, text=""):
             said.append(f"**{link(title, name)}{'' if title.endswith('?') else '.'}** {box['sentences']}")
             pictures += PICTURE.findall(placed(box, f"notebooks/{name}", f"book/{paper}"))
     if waiting:
-        said.append(f"Nothing is recorded at full scale yet of: {' · '.join(waiting)}.")
+        said.append(f"Not run in this build, or not measured at full scale: {' · '.join(waiting)}.")
     if html := moving(notebooks):
         return "\n\n".join([text.strip(), f"```{{raw}} html\n{html}\n```", *said])
     first = [f"```{{image}} {path}\n:alt: {alt}\n:class: finding\n```" for path, alt in pictures[:1]]
@@ -119,5 +119,5 @@ def gallery(_):
         if others:
             missing.append(f"- {name}: Figure{'s' * (len(others) > 1)} {', '.join(others)}")
     if missing:
-        parts.append("## Not recorded yet\n\n" + "\n".join(missing))
+        parts.append("## Not shown in this build\n\n" + "\n".join(missing))
     return "\n\n".join(parts)

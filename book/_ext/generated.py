@@ -82,7 +82,7 @@ def costs(_):
                          f"{catalogue.resources(name)['mem_mb'] / 1000:g} GB"])
     return "\n\n".join([
         markdown_table(["notebook", "runs", "computing time", "memory a job asks for"], rows),
-        "The networks that they measure are kept with the book. Training them took:",
+        "Some of the networks are kept with the book. Training these took:",
         markdown_table(["network", "kept networks", "training time"], training())])
 
 

@@ -63,7 +63,7 @@ scale = page.scale(
 #
 # A finding **contradicts** the paper if one passage is against another or a number is arithmetically
 # impossible. The statement **holds with exceptions** if most rows agree, and the finding **confirms** it if
-# all do. It is a **note** if nothing that the paper says could be wrong. Each check of numbers is repeated on
+# all do. A **note** is no contradiction: a slip without effect on a number, or a hint for reading the tables. Each check of numbers is repeated on
 # random tables, whose cells are drawn uniformly between the smallest and the largest of their column: a check
 # that random numbers pass, too, is weak evidence.
 
@@ -127,8 +127,8 @@ low, median, high = np.quantile(by_chance, (.05, .5, .95))
 inside = sum(low <= abs(recomputed) <= high for _, recomputed in coefficients.values())
 display.say(
     f"{follows[0]} of {follows[1]} coefficients follow from Table I to two decimals. In every column of "
-    "Table I the models of a data set stand in exactly the order of attack success, or exactly in its "
-    f"reverse: the smallest rank correlation has the size {order['smallest |Spearman|']:g}. This order "
+    "Table I except accuracy the models of a data set stand in exactly the order of attack success, or exactly in its "
+    f"reverse: the smallest rank correlation is ±{order['smallest |Spearman|']:g}. This order "
     "supports the paper's claim; Pearson's coefficient adds little to it. Two sorted lists of "
     f"{models} random numbers have a median correlation of {median:.3f}, and one between {low:.3f} and "
     f"{high:.3f} in nine cases of ten; {inside} of the {len(coefficients)} coefficients lie in that range.")
@@ -202,8 +202,8 @@ display.say(
 # %% [markdown]
 # ## What is contradicted
 #
-# The words in quotation marks and the numbers are the paper's; after the slash stands our sum. Most slips are
-# small, and beside each is the *innocent reading*, under which the authors are right.
+# The words in quotation marks and the numbers are the paper's; after the slash stands our value. The *statement checked* is the one that is
+# contradicted. Most slips are small, and beside each is the *innocent reading*, under which the authors are right.
 
 # %%
 def show_findings(what, keep):
@@ -235,7 +235,7 @@ show_findings("statements that the published numbers confirm", lambda f: f.verdi
 # %% [markdown]
 # ## Notes
 #
-# Nothing is wrong here; the notes help to read or reproduce the tables.
+# Slips without effect on a number, and hints for reading or reproducing the tables.
 
 # %% mystnb={"code_prompt_hide": "Hide the notes: {type}", "code_prompt_show": "Show the notes: {type}"} tags=["hide-output"]
 show_findings("notes on the published numbers", lambda f: f.verdict == "note" and f.kind != "scripts")
@@ -274,8 +274,8 @@ page.box(
     "Do the published numbers of the five papers agree with each other and with the text? Of "
     f"{checked} statements that can be checked without an experiment, {totals['confirms']} hold, "
     f"{totals['holds with exceptions']} hold with exceptions, and {totals['contradicts']} are "
-    "contradicted by another passage of the same paper or by arithmetic. For example, "
-    f"{limit['impossible as norms']} maximum distances that Shu et al. print as norms are larger than "
+    "contradicted by another passage of the same paper or by arithmetic. For example, in "
+    f"{limit['impossible as norms']} rows the largest distance that Shu et al. print as a norm exceeds "
     "the norm that a change of so many pixels can have; read as squared norms, all are possible. A number "
     "that passes these checks can still be wrong, because the checks use no network and no images.",
     picture=draw_counts(counts),

@@ -102,13 +102,14 @@ def check(item, name, **changes):
 # %% [markdown]
 # ## Equation 1: the predicted class
 #
-# The predicted class is $\arg\max_k \exp(c_k) / \sum_j \exp(c_j)$. The softmax does not change the order of the logits, so the
+# The predicted class is $\arg\max_k \exp(z_k) / \sum_j \exp(z_j)$ of logits $z$. The softmax does not change the order of the logits, so the
 # largest logit must give the same class.
 #
 # ## Equation 2: robustness
 #
 # A classifier is robust on $x$ against a set of perturbations if none of them changes its class. For hand-made classes the
-# classifier of this page is the *nearest centre*. The boundary to class $j$ is then a plane, at distance
+# classifier of this page is the *nearest centre*. The boundary between the class $i$ of $x$, with centre $c_i$, and a class
+# $j$ is then a plane, at distance
 #
 # $$\frac{\lVert x - c_j \rVert^2 - \lVert x - c_i \rVert^2}{2 \lVert c_i - c_j \rVert} .$$
 #
@@ -160,7 +161,7 @@ check("equation-6", "fsa", mean=[median, max])
 #
 # FSD is the mean of $\mathrm{FSD}_{i,j}$ over the $K(K-1)/2$ pairs, not scaled by *norm*.
 #
-# ## Equation 9: the overlap of two classes
+# ## Equation 9: ROBY of two classes
 #
 # $\mathrm{ROBY}_{i,j} = \mathrm{FSA}_i + \mathrm{FSA}_j - \mathrm{FSD}_{i,j}$.
 #
@@ -175,7 +176,7 @@ check("equation-9", "roby", sign=[-1, 0])
 check("equation-10", "roby", mean=[median, max])
 
 # %% [markdown]
-# ## Algorithm 1: the same three numbers
+# ## Algorithm 1: FSA, FSD and ROBY
 #
 # Algorithm 1 differs from the equations in two places. Its $\mathrm{FSA}_k$ is the width of a class, small for a narrow one, and
 # *norm* is applied to whole lists at the end. FSA is 1 minus the mean of the scaled widths.
@@ -250,7 +251,8 @@ page.extra("property-1", (), lambda: handmade.agreed_rows(AGREED),
 # %% [markdown]
 # ## Property 2: natural samples only
 #
-# ROBY needs one forward pass for each clean image and no gradient. A counting model confirms both.
+# ROBY needs one forward pass for each clean image and no gradient. A model that counts its inputs
+# receives each image once, with gradients switched off.
 #
 # ## Property 3: any model
 #
@@ -284,8 +286,8 @@ page.box(prose.fill(
     "Does a smaller ROBY, the overlap of the classes, go with a larger distance to the decision boundary? "
     "Over {n} random arrangements of ten artificial classes, ROBY by Algorithm 1 has rank correlation "
     "{free.roby.value:.3f} with that distance (95% interval {free.roby.low:.3f} to {free.roby.high:.3f}; −1 "
-    "would be perfect). It is scaled inside each arrangement as in the authors' later code, since the paper "
-    "defines no scaling; without it, the overlap divided by the mean distance of the centres has correlation "
+    "would be perfect). This ROBY is scaled inside each arrangement, as in the authors' later code; the paper "
+    "defines no scaling. The unscaled overlap, divided by the mean distance of the centres, has correlation "
     "{free.overlap.value:.3f} ({equal.overlap.value:.3f} if all arrangements have equal separation). ROBY by "
     "the printed Equations 5 to 10 has {free.equations.value:.3f} ({equal.equations.value:.3f}), but changes "
     "with the scale of the features; trained networks follow in {{ref}}`Section IV.C <chen-iv-c>`.", {

@@ -60,7 +60,7 @@ page = start("chen/iv_c_benchmark", globals())
 # The paper trains ten architectures on each of three data sets and attacks them with *projected gradient descent* (PGD)
 # {cite:p}`madry2018`; the share of flipped labels is the *attack success rate* (ASR). Three numbers come from 10,000 clean test images
 # ({ref}`Section III <chen-iii>`): FSD is the mean distance of two class centres, FSA grows as samples lie closer to the centre of their
-# class, and ROBY is the mean overlap of two classes. Each is scaled inside one network. On each data set the success rate is claimed to fall
+# class, and ROBY is the mean overlap of two classes, each in an L2 and an L∞ form by the norm of its distances. Each is scaled inside one network. On each data set the success rate is claimed to fall
 # as FSA and FSD grow and as ROBY shrinks.
 
 # %%
@@ -100,7 +100,8 @@ page.extra("quantities", networks, lambda runs: figures.network_rows(
 # ## Where it differs: features and classes
 #
 # The text takes an embedding without the output layer as features, and the predicted class; the later code takes the logits and the true
-# class, as our tables do. Softmax outputs are a third reading. That code also normalises by the batch of 50, we by running averages.
+# class, as our tables do. Softmax outputs are a third reading. In batch normalisation
+# that code takes the statistics of each batch of 50, we running averages.
 
 # %%
 page.extra("by-features", natural, ranking.by_features,
@@ -113,8 +114,8 @@ page.text(natural, ranking.answer,
 # %% [markdown]
 # ## Where it differs: the attack
 #
-# The code of the later journal version takes 10 steps of 2 from a random point of the ball. PGD in a third of the text's ε is ours, since
-# it does not flip all images.
+# The code of the later journal version takes 10 steps of length 2 from a random point of the same ball and cuts pixels at 255, not at 1, so
+# that its images may leave the range of pixels. PGD at a third of the text's ε is ours: its success differs more between networks.
 
 # %%
 page.extra("attacks", natural, ranking.attacks,
@@ -204,7 +205,7 @@ page.figure("figure-4", natural, **ranking.of_series(BOTH, "success of both atta
 # | choice | ours | reason |
 # |---|---|---|
 # | training | Adam at 0.001 (AlexNet and SqueezeNet at 0.0003, where they learn), batches of 50 | the published script |
-# | length of training | the first of 1, 2, 4, 8, 16 epochs that reaches the published accuracy on held-out images | the paper prints accuracies, and no length |
+# | length of training | the first of 1, 2, 4, 8, 16 epochs that reaches the published accuracy on held-out images; runs that are out of date had 2 epochs | the paper prints accuracies, and no length |
 # | architectures | standard widths and depths, first convolution 3×3 of stride 2, no pool behind it | the only published network, MobileNetV1, begins so |
 # | PGD on CIFAR-10 | ε = 1/255, 10 steps of 0.25/255 | the printed step of 2 exceeds the printed ε of 1 |
 # | images of the attack | correctly classified ones | not stated; “ACC − accuracy under attack” cannot be meant, since an ASR of 1 is printed at an ACC of 0.8869 |

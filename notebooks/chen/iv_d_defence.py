@@ -56,8 +56,9 @@ page = start("chen/iv_d_defence", globals())
 # On adversarial images the difference is claimed to be larger.
 #
 # Each pair has one architecture and one data set ({ref}`Section IV.C <chen-iv-c>`). Half of each training batch of a robust network is
-# adversarial, as in the text. Adversarial images are those of the text's PGD, made against the network that they are measured on. Both
-# networks of a pair are trained alike, and less than in the paper.
+# adversarial, as in the text. Adversarial images are those of the text's PGD, made against the network that they are measured on. Networks
+# whose runs are out of date were trained for 2 epochs on 20,000 images; the others until they reach the published accuracy. Where the two
+# networks of a pair differ in this, their difference is not that of adversarial training alone.
 
 # %%
 scale = page.scale(**experiments.small("lenet"))
@@ -172,7 +173,7 @@ page.extra("defence-by-features", BOTH, by_reading,
 page.text(BOTH, facts_of,
         "Pairs measured: {names} (paper: {all} pairs). For the same pairs the paper reports a smaller ROBY "
         "of the robust network in {same.original} on clean and in {same.adversarial} on adversarial images, "
-        "with predicted classes, as in the second row.")
+        "by predicted classes, as in the second row of the table above.")
 
 
 def natural_facts(runs):
@@ -285,8 +286,8 @@ page.figure("figure-9", robust_digits, **ATTACKED)
 # %%
 BOX = (
     "Is ROBY, the overlap of the classes among the logits, smaller for adversarially trained (robust) "
-    "networks than for natural ones? In our pairs ({names}) the robust network has the smaller ROBY in "
-    "{true.original} on clean images and in {true.adversarial} on adversarial images (paper: in "
+    "networks than for natural ones? In our pairs ({names}) the robust network has the smaller ROBY (true "
+    "classes) in {true.original} on clean images and in {true.adversarial} on adversarial images (paper: in "
     "{paper.original} and {paper.adversarial} of {all}). The overlap without ROBY's scaling, divided by the "
     "mean distance of the classes, is smaller in {overlap.original} and in {overlap.adversarial}. Our "
     "networks were trained for {epochs} epochs only, and PGD still flips {robust} of the correctly "

@@ -169,8 +169,8 @@ page.text(natural, shares,
         "both in the arithmetic of the attack, the forward pass takes {alike} of PGD "
         "(ratio of mean times: {equal:.2f}%).")
 page.text(natural, shares,
-        "The two shares of a network attacked in float32 concern the same computation, timed once each on "
-        "different numbers of images. They differ by up to {error:.0%}, which shows the error of one timing.")
+        "For a network attacked in float32 the last two columns time the same forward pass, on different "
+        "numbers of images. They differ by up to {error:.0%}: so large is the error of one timing.")
 page.text(natural, shares,
         "If a backward pass cost two forward passes, a step of PGD would cost three, and one forward pass "
         "would be {expected:.2f}% of {steps} steps. On our networks a step costs {least:.1f} to {most:.1f} "
@@ -210,7 +210,7 @@ page.table("table-10", natural, table_10)
 # |---|---|---|
 # | what is timed of ROBY | the forward pass over the test images and both norms of ROBY | not stated |
 # | images of the attack | times are scaled to 10,000 images | not stated; ROBY is measured on 10,000 |
-# | arithmetic of the attack | that of the training: bfloat16 where the processor has it, float32 for some networks | mostly the faster one |
+# | arithmetic of the attack | that of the training: bfloat16 where the processor has it, float32 for MobileNetV1 and V2 | the faster one |
 # | arithmetic of ROBY | float32 | rounding could change predicted labels and distances |
 #
 # ## Exercises

@@ -61,8 +61,8 @@ page = start("he/4_boundary", globals())
 #
 # From an image, *line searches* follow random directions until the predicted label changes: on MNIST 784 mutually orthogonal directions and
 # their opposites, on CIFAR-10 a thousand. The distance of this change is the *boundary distance* of the direction, and the new label is its
-# *adjacent class*. The paper claims that adversarial images differ from benign ones in both: their boundary is nearer, and most directions
-# lead to one and the same class.
+# *adjacent class*. The paper claims that adversarial images differ from benign ones in both: their boundary is nearer, and for OptBrittle
+# most directions lead to one and the same class.
 #
 # The networks, images and attacks are those of {ref}`Section 3 <he-3>`. *Benign* images are clean test images. *OptBrittle* is the
 # minimum-norm attack ({term}`C&W`), *OptMargin* an attack whose examples are made to withstand noise, {term}`FGSM` an attack of one step.
@@ -154,7 +154,7 @@ page.figure("figure-2", distances, boundary.draw_all, data=boundary.all_data, al
 # %% [markdown]
 # ## Figure 3: adjacent classes
 #
-# The figure shows the mean {term}`purity` of the top $k$ classes. A curve starts near 1 where images have nearly one adjacent class. Images
+# The figure shows the mean {term}`purity` of the top $k$ classes. A curve starts near 1 where nearly all directions of an image lead to one class. Images
 # without a boundary in any direction have no purity and are left out.
 
 # %%
@@ -255,7 +255,7 @@ page.text(searches, by_step,
 #
 # ## Exercises
 #
-# - `mnist_step=0.01`: the step of the authors' code. Distances should fall by about half of that step where the boundary is farther away.
+# - `mnist_step=0.01`: the step of the authors' code. Distances larger than a step should fall by about 0.005.
 # - `seed=1`: other directions and another network; the order of the four curves should stay.
 
 # %%

@@ -58,12 +58,13 @@ page = start("he/5_classifier", globals())
 #
 # Line searches from an image along random directions give the *boundary distance* in each direction and the class behind the boundary
 # ({ref}`Section 4 <he-4>`). The paper claims that both differ between benign and adversarial images, so that a small classifier can detect
-# adversarial images. They include those of OptMargin, whose labels region classification does not restore ({ref}`Section 3 <he-3>`).
+# adversarial images, also those of OptMargin, whose labels region classification does not restore ({ref}`Section 3 <he-3>`).
 #
-# The classifier is trained on correctly classified benign images and on successful examples of one attack. It is tested on other images,
-# with examples of this attack and of another one. OptBrittle gives minimum-norm examples, OptMargin examples that withstand noise, and
+# The classifier is trained on pairs of a correctly classified benign image and a successful example of one attack. It is tested on other
+# images, with examples of this attack and of another one. OptBrittle gives minimum-norm examples, OptMargin examples that withstand noise, and
 # {term}`FGSM` takes one step of fixed size. The four networks are those of Section 3. Three of them are *proxies*, networks other than the
-# paper's: their values are shown and decide no claim, so that claims about all four networks stay open.
+# paper's: their values are shown and decide no claim. A claim about all four networks fails if the normal MNIST network
+# contradicts it, and else stays open.
 #
 # All settings stand in {download}`experiments.py <../../papers/he/experiments.py>`.
 
@@ -174,8 +175,6 @@ page.table("table-4", classifiers, table_4)
 
 # %% [markdown]
 # ## Boundary classifier (procedure): training sets and time
-#
-# The classifier is trained on pairs of an image that the network classifies correctly and a misclassified example of it.
 
 # %%
 page.text(classifiers, lambda runs: dict(runs.seconds.agg(["min", "max"])),
@@ -187,7 +186,8 @@ page.statement("procedure-boundary-classifier", classifiers, data=lambda runs: {
 # %% [markdown]
 # ## Cost of the boundary (procedure): forward passes
 #
-# The cost of the line searches around an image is counted in forward passes: a line search stops at its boundary.
+# The cost of the line searches around an image is counted in forward passes. It differs between images, since a line search stops at
+# the boundary.
 
 # %%
 SLOWEST = "not measured: the slowest case of the paper is w32-10 on a GeForce GTX 1080"

@@ -217,7 +217,7 @@ display.say(f"In {2 * PAIRS} comparisons the two differ by {'less' if within els
 #
 # | open in the paper | chosen here | why |
 # | --- | --- | --- |
-# | padding and strides | convolutions unpadded with stride 1, pools with stride 2 | the defaults of the paper's software for convolutions; pools of stride 1 would not suit the printed flattened sizes |
+# | padding and strides | convolutions unpadded with stride 1, pools with stride 2 | the defaults of the paper's software for convolutions; with pools of stride 1 the flattened sizes would not suit the printed fully connected layers |
 # | what the first layer sees | grey values less their mean over the training images | the default of the paper's software |
 # | weights before training | Glorot's, biases of zero | the default of the paper's software |
 # | the window of SSIM | Gaussian, the border repeated, mean of the whole map | the default of the paper's software |
@@ -242,7 +242,7 @@ if len(known):
     differing = [name for a, name in ARCHITECTURES.items()
                  if known[known.architecture == a].white_class.nunique() > 1]
     several = "Networks of one architecture agree on white." if kinds.size().max() > 1 else ""
-    alone = (f"In {len(differing)} of the {len(kinds)} architectures, networks that differ only in the seed "
+    alone = (f"In {len(differing)} of {len(kinds)} architectures, networks that differ only in the seed "
              "of their training disagree on white, so that a single network's label of white, such as a "
              "published one, does not characterise its architecture." if differing else several)
     often, likely = known.white_class.value_counts(), kinds.white_pct.mean()

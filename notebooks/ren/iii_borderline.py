@@ -89,7 +89,7 @@ display.say("```python\n" + "\n\n".join(code) + "```")
 
 # %% [markdown]
 # The fast search must find the same two images with the same two labels, pixel for pixel, under two stopping rules: the published
-# one, and half of its limit on the mixtures alone. The comparison can fail: with another threshold, another limit, or halves cut off
+# one, and a limit of half as many mixtures without a threshold. The comparison can fail: with another threshold, another limit, or halves cut off
 # instead of rounded, the steps end with other pairs.
 
 # %%
@@ -122,7 +122,7 @@ def in_words(*runs):
 page.text((searches, steps), in_words,
         "In {both} searches, from {digits} starts under either rule, the paper's steps and the fast search "
         "end with different pairs in {as_printed} cases. Each of {mutants} *mutants*, copies of the steps "
-        "with one error built in, ends with another pair in {fewest} or more of {digits} searches.")
+        "with one error built in, ends with another pair in {fewest} or more of {digits} searches, each under one rule.")
 
 # %% [markdown]
 # ## Figure 1: the steps of one search
@@ -190,7 +190,7 @@ page.statement("definition-separability", searches, data=lambda runs: means(runs
 #
 # $$\text{maximise } \mathrm{SSIM}(x_b, x_s) \quad\text{such that}\quad C(x_s) = C(x_o),\; C(x_b) \neq C(x_o) \tag{2}$$
 #
-# This is the goal of Algorithm 1 as printed: it keeps the last image outside the class.
+# Algorithm 1 as printed keeps the last image outside the class.
 
 # %%
 page.statement("equation-2", searches, data=lambda runs: means(
@@ -222,7 +222,7 @@ def goals(runs):
 
 page.extra(
     "goals", searches, goals,
-    "Mean SSIM over digits and networks, with the spread over networks. The published values are those of "
+    "Mean SSIM over digits and networks, with their standard deviation over networks. The published values are those of "
     "Table III",
     header={"background": "background", "robustness": "robustness", "robustness_published": "published",
             "separability": "separability", "separability_published": "published",

@@ -126,8 +126,8 @@ planes = page.results(experiments.planes)
 # %% [markdown]
 # ## Table 1: errors of the ten networks on clean digits
 #
-# Our networks are not the paper's: the same number stands for another network there. The length of the training is not published; ours
-# is 10 epochs. The published errors fall with the network's number ({ref}`audit`).
+# Our $M_2$ is another network than the paper's $M_2$, and so on. The length of the training is not published; ours
+# is 10 epochs. The published errors fall almost steadily with the network's number ({ref}`audit`).
 
 # %%
 def table_1(runs):
@@ -201,8 +201,8 @@ page.table("table-3", sweeps, lambda runs: figures.attacked(runs, "table-3"), be
 page.text(sweeps, beyond.box,
         "The networks that were not attacked misclassify {others:.0%} of an attack's images on average over "
         "the {n} attacks (paper: {paper.others:.0%}). The attacked network classifies {again} of the "
-        "{examples} images correctly: on the boundary rounding decides the label, and it differs between "
-        "batches.")
+        "{examples} images correctly: they lie on the boundary, where rounding, which differs between batches, "
+        "decides the label.")
 
 # %% [markdown]
 # ## Table 4: distances from the clean digit
@@ -272,10 +272,10 @@ page.text(fifty, beyond.over_digits, beyond.OVER_DIGITS)
 # |---|---|---|
 # | training | batches of 64, 10 epochs, no momentum, pixels in [0, 1] | only SGD and its learning rate of 0.01 are printed; the authors' code normalises no pixel |
 # | the digit | the first 1 of the test set that all ten networks classify correctly | the paper's index is not known |
-# | settings of a sweep | 100 sizes of the first ball from 0.005 to 0.5 for the iterative attacks; 50 weights and 2 margins for CW2; 100 step lengths for NF; 100 sizes from the first successful one on for FGSM; 200 starts for PW | the published script has 100 sizes from 0.01 to 1 for BIM L1, of which the upper half gives one image |
-# | meaning of the attacks | that of Foolbox 2: the size of the ball is searched for, and the nearest example met is kept | the published script uses its interface |
+# | settings of a sweep | 100 initial radii from 0.005 to 0.5 for the iterative attacks; 50 weights and 2 margins for CW2; 100 step lengths for NF; 100 sizes from the first successful one on for FGSM; 200 starts for PW | the published script, for the basic iterative method in L1, has 100 radii from 0.01 to 1; those from 0.5 on give one image |
+# | variant of the attacks | that of Foolbox 2: it searches for the radius of the ball and keeps the nearest example | the published script uses its interface |
 # | NewtonFool's gradient | that of the probability, as published | Foolbox 2 divides the gradient of the cross-entropy by the probability where the chain rule multiplies, so that its steps end shorter |
-# | thresholds of the kinds | those {ref}`above <shu-2-1-size>` for “most”, “correct” and “significant” | the paper names none |
+# | thresholds of the kinds | a half, 5% and a quarter ({ref}`above <shu-2-1-size>`) | the paper says “most”, “correctly” and “a significant share” |
 #
 # ## Exercises
 #
@@ -290,9 +290,9 @@ if len(best) and (facts := beyond.box(best)):
         "them? "
         + (f"{prose.fill(beyond.OVER_DIGITS, over_digits)} " if over_digits else "")
         + f"For one digit 1 the mean over the paper's {facts['n']} attacks is {facts['others']:.0%} (paper: "
-        f"{facts['paper']['others']:.0%}); single attacks differ more, most of all {facts['farthest']}. In "
-        "the boxes that the examples span, the same networks err as in the paper (the attacked one, others, "
-        f"or all) for {kinds['same']} of {kinds['n']} attacks; digit and training are unpublished, so this "
+        f"{facts['paper']['others']:.0%}); single attacks differ more, most of all {facts['farthest']}. "
+        "The boxes that the examples span are of the paper's kind (errors of the attacked network, of others, "
+        f"or of all) for {kinds['same']} of {kinds['n']} attacks; digit and training are unpublished, so this "
         "does not refute the paper.",
         picture=figures.draw_curves(best, "table-2"), sets=(sweeps,),
         alt="Misclassification rates of ten networks in boxes of growing size, a panel an attack.")

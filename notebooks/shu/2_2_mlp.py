@@ -69,7 +69,7 @@ def cw2(runs):
 # ## Table 5: errors of the five networks on clean digits
 #
 # The length of the training is not published. We took 80 epochs, because the test error of one further network fell until about epoch 70.
-# The same number stands for another network in the paper.
+# Our $M_2$ is another network than the paper's $M_2$, and so on.
 
 # %%
 page.table("table-5", networks, lambda runs: [figures.errors(runs)])
@@ -151,7 +151,7 @@ if len(best) and (facts := beyond.box(best, "table-6")):
         "Do Carlini and Wagner's examples of one perceptron also fool perceptrons that differ only in their "
         f"training seed? {f'{prose.fill(beyond.OVER_DIGITS, over_digits)} ' if over_digits else ''}For our "
         f"5 and 7 (the paper's are not known) the mean is {facts['others']:.1%} (paper: "
-        f"{facts['paper']['others']:.1%}); the network that errs most often is {boxes['worst']}. Two digits "
+        f"{facts['paper']['others']:.1%}); of the others {boxes['worst']} errs most often. Two digits "
         "are weak evidence, and samples of our boxes lie much nearer to the clean digits than the paper's.",
         picture=figures.draw_curves(best, "table-6"), sets=(sweeps,),
         alt="Misclassification rates of five perceptrons in boxes of growing size, a panel a digit.")

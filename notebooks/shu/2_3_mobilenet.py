@@ -84,8 +84,7 @@ page.table("table-8", networks, lambda runs: [figures.errors(runs)])
 # %% [markdown]
 # ## Table 9: errors on the attack's own images
 #
-# $M_1$ is the attacked network. The other numbers are arbitrary here as in the paper, so compare $M_2$ to $M_5$ as a group, although the
-# table pairs them by number.
+# $M_1$ is the attacked network. The other numbers are arbitrary: compare $M_2$ to $M_5$ as a group.
 
 # %%
 page.table("table-9", sweeps, lambda runs: figures.attacked(bim(runs), "table-9", "n_perturbed_dims"),
@@ -187,7 +186,7 @@ def looser(runs):
 # %% [markdown]
 # **Distance of the attack's images.** The published distances are far larger than ours. Foolbox 2 searches for the smallest ball that
 # has an example, and so do we. The table shows the attack without this search, in balls of the published lengths (L2 norms) and of 20% of them.
-# Images are clipped to [0, 1] and so lie a little nearer than the surface of their ball.
+# Images are clipped to [0, 1] and so lie nearer than the surface of their ball, as the table shows.
 
 # %%
 NAMES = {name: f"{PRINTED['target_class'] if aimed else 'any class'}, {share:.0%} of the published length"
@@ -243,7 +242,7 @@ page.extra("mobilenet-fifty", fifty, lambda runs: [beyond.over_images(runs.assig
 # |---|---|---|
 # | network | 17 bottlenecks, first convolution without stride | the paper's text says 19, as that of Sandler et al. does, whose table lists 17; images are smaller than theirs |
 # | training | 20 epochs, batches of 64, random crops and flips, one-cycle schedule | only SGD, the learning rate, momentum and weight decay are printed |
-# | settings of the attack | 100 sizes of the first ball from 0.005 to 0.5 | the published script has 100 sizes for BIM L1 |
+# | settings of the attack | 100 initial radii from 0.005 to 0.5 | the published script has 100 radii for the basic iterative method in L1 |
 #
 # ## Exercises
 #
@@ -259,8 +258,8 @@ if facts:
     over = beyond.over_images(page.best(fifty).assign(method="bim-l2"))
     page.box(prose.fill(
         "Do networks that differ only in their training seed misclassify the same images in the box that an "
-        "attack's examples of one aeroplane span? Of the samples the {rest} networks that were not attacked "
-        "misclassify {least:.0%} to {most:.0%} (paper: one of them none); the attacked network misclassifies "
+        "attack's examples of one aeroplane span? Of the {rest} other networks one misclassifies "
+        "{least:.0%} of the samples and another {most:.0%} (paper: one misclassifies none); the attacked network misclassifies "
         "{own:.1%} if the box has the {intervals} values that all examples change{looser} (paper, {paper} "
         "values: all). {fifty}{clean} examples lie nearer (mean squared L2 distance {far}; paper: {theirs}), "
         "so this does not refute the paper.", {

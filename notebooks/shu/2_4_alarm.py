@@ -57,7 +57,7 @@ page = start("shu/2_4_alarm", globals())
 # transferable examples.
 #
 # The networks, the digit and the boxes are those of {ref}`Section 2.1 <shu-2-1>`: NF is NewtonFool, FGSM the fast gradient sign method,
-# CW2 Carlini and Wagner's L2 attack, BIM the basic iterative method, PW the pointwise attack and MI the momentum iterative method. The
+# CW2 Carlini and Wagner's L2 attack, BIM the basic iterative method (in L1, L2 and L∞), PW the pointwise attack and MI the momentum iterative method. The
 # alarm is measured for 2 to 10 networks, the attacked one and others of the nine, on images of the attacks, on random noise of the same L2
 # norms, and on clean test digits.
 
@@ -128,8 +128,8 @@ page.statement("procedure-region-types", sweeps, data=lambda runs: {
 # %% [markdown]
 # ## Figure 10: types of points around the digit
 #
-# Each of the two planes contains the digit and the centres of two attacks' boxes. The circle is the paper's ball; its $\delta$ of 6 is read
-# as a squared norm, as all its distances ({ref}`audit`). The paper's drawing is conceptual; here the ten networks classify each point. A
+# Of all planes through the digit and the centres of two attacks' boxes the figure has the two with most points of types 1 to 3. The circle is the paper's ball; its $\delta$ of 6 is read
+# as a squared norm, as are all the paper's distances ({ref}`audit`). The paper's drawing is conceptual; here the ten networks classify each point. A
 # point is of type 1 if the attacked network misclassifies it and another does not, and so on, without thresholds.
 
 # %%

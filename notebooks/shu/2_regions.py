@@ -59,7 +59,7 @@ page = start("shu/2_regions", globals())
 #
 # The paper's figures are sketches. Ours are measured: the ten LeNets of {ref}`Section 2.1 <shu-2-1>` classify the points of planes
 # through the chosen digit 1. An attack's adversarial examples span a *box* of images, an interval for each pixel that they all change. Each
-# pair of the eight attacks gives a plane through the digit and the centres of two boxes. The plane of Figure 1 contains two clean digits of
+# pair of the eight attacks ({ref}`shu-2-4`) gives a plane through the digit and the centres of two boxes. The plane of Figure 1 contains two clean digits of
 # other classes.
 
 # %%
@@ -250,7 +250,7 @@ page.figure("figure-2", planes, draw_regions, data=counts,
 # |---|---|---|
 # | radius | $\delta^2 = 6$ | the printed distances are possible only as squared norms ({ref}`audit`) |
 # | planes | through the centres of two attacks' boxes; pixel values below 0 or above 1 are clipped, distances are those before clipping | the paper's figures are conceptual |
-# | connected | points of a grid of the plane with a common side | the definition speaks of sets that cannot be separated |
+# | connected | neighbouring points of a grid of the plane: above, below, left, right | the definition speaks of sets that cannot be separated |
 #
 # ## Exercises
 #
@@ -263,9 +263,8 @@ if len(best) and (facts := counts(best))["with_any"]:
         "Do networks that differ only in their training seed disagree in several separate regions near a "
         f"clean image, as the paper claims? In {facts['with_any']} of {facts['planes']} planes through one "
         f"digit 1 some of {facts['networks']} LeNets disagree inside the paper's ball (squared radius 6); "
-        f"separate regions lie there in {facts['with_several'] - facts['joined']} planes. In "
-        f"{facts['with_several']} planes the ball contains several pieces, which are connected outside the "
-        f"ball in {facts['joined']} of them. Planes through one digit do not decide the claim: separate "
+        f"in {facts['with_several']} planes it contains several pieces of such images, which are connected "
+        f"outside the ball in {facts['joined']} of them. Planes through one digit do not decide the claim: separate "
         "regions may lie elsewhere in the ball, and areas may be connected outside a plane.",
         picture=draw_regions(best), sets=(planes,),
         alt="Two planes around the digit with a circle; areas where networks disagree are shaded.")

@@ -64,7 +64,7 @@ scale = page.scale(smoke=dict(draws=2_000, directions=20, steps=4),
 # ({ref}`Section 2.4 <shu-2-4>`) together have probability zero, Conjecture 2 that a network is discontinuous at their edges.
 #
 # The theorem is checked on two classifiers whose expected losses are known exactly, and on violated assumptions. The conjectures are
-# compared with three quantities: how many test digits lie in such regions, the volume of the boxes found in {ref}`Section 2.1 <shu-2-1>`,
+# compared with three quantities: how many test digits lie in uncertainty regions, the volume of the boxes found in {ref}`Section 2.1 <shu-2-1>`,
 # and a bound on how fast the outputs of a network of that architecture can change.
 #
 # ## Theorem 1
@@ -101,7 +101,7 @@ def losses(count, thickness, law=lambda v: v):
 
 # %% [markdown]
 # The slabs of the theorem have thickness 0 ($t = 0$ in the table): the losses are equal, for the uniform distribution and for one with
-# density $2v$. Three examples violate an assumption, and their losses must differ. In the first, slab $i$ has thickness $t / 4^i$ with
+# density $2 W_1$. Three examples violate an assumption, and their losses must differ. In the first, slab $i$ has thickness $t / 4^i$ with
 # $t > 0$; the losses then differ by less than $t$. In the second the pixel takes 256 grey levels, and a slab lies at each. In the third all
 # pixels of an image are equal: no single image has a positive probability, but all images lie on the diagonal of the cube, a region of
 # dimension 1.
@@ -109,7 +109,7 @@ def losses(count, thickness, law=lambda v: v):
 # %%
 SLABS = 40
 THICK = (Fraction(1, 10), Fraction(1, 1000), Fraction(1, 10**6), Fraction(0))
-LAWS = {"uniform": lambda v: v, "density 2v": lambda v: v * v}
+LAWS = {"uniform": lambda v: v, "density 2 W₁": lambda v: v * v}
 rows = [{"first pixel": name, "t": float(thick), "loss of M_1": float(first),
          "loss of M_2": float(second), "difference": float(second - first)}
         for name, law in LAWS.items() for thick in THICK for first, second in [losses(SLABS, thick, law)]]
@@ -179,7 +179,7 @@ page.statement("remark-2", data={"training_images": TRAINING, "excess_first": fl
 # layers, max pooling over disjoint windows, and ReLU. Pooling and ReLU do not increase distances, and a linear layer increases them at most
 # by the factor of its largest singular value. So the outputs are Lipschitz continuous with the product of these values, whatever the weights.
 # Only the label jumps, as that of every classifier does at its boundary. The paper assumes networks with hard labels; under this reading
-# Conjecture 2 is true and holds for every classifier with two labels. The check uses a LeNet with random weights: along random directions
+# Conjecture 2 is true and holds for every classifier that assigns at least two labels. The check uses a LeNet with random weights: along random directions
 # the change of the outputs, divided by the length of the step, must not exceed the bound. At a jump it would grow in proportion to 1/step.
 
 # %%

@@ -163,12 +163,12 @@ page.text(example, lambda u: f"{example_in_words(u)} {{ref}}`Section 7.2.1 <sutt
 # %% [markdown]
 # ## Table 1: all data sets
 #
-# The figure itself prints no numbers; those behind it stand in Tables 5, 11 and 12. Table 1 summarises pairs of a class and the next one, such as
+# Table 1 summarises pairs of a class and the next one, such as
 # aeroplane and automobile, so the pair of Figure 1 is not among them.
 #
-# The table's caption is lost in our copy. What its entries summarise can be found out from the other tables: the *median* over the problems of a
-# class and the next one, row by row, so that a column joins different problems ({ref}`all entries but one <audit>`). A failed training, of whose
-# problem no image can be attacked, is included, except in the rows of random perturbations, where it has no value. A value without a mark is not
+# The table's caption is lost in our copy. Each entry is the *median* over the problems of a class and the next one, taken row by row, so that a
+# column joins different problems; one entry does not fit ({ref}`audit <audit>`). Failed trainings count, with no attackable image; in the rows
+# of random perturbations they have no value. A value without a mark is not
 # compared: it is a median over a part of the problems.
 
 # %%
@@ -260,7 +260,7 @@ page.text(recorded, lambda colours, fashion, signs, photos: other_sets(fashion, 
 # ## Try it
 #
 # - `images_train=1000`: with more training images the test accuracy of the small networks rises; their adversarial susceptibility should hardly change.
-# - `draws=200` in a quick run, which has 20: more random perturbations flip the label of more images. Of ten times as many?
+# - `draws=200` in a quick run, which has 20: more random perturbations flip the label of more images. Ten times as many?
 # - The same figure for other pairs of classes is on the page on {ref}`CIFAR-10 <sutton-7-2-1>`.
 
 # %%

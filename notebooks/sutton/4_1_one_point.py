@@ -78,8 +78,8 @@ scale = page.scale(smoke=dict(draws=2_000), quick=dict(draws=500_000), paper=dic
 # $$\tau_n(x) = \Pr(T > x) = \tfrac12\, I_{1-x^2}\!\left(\tfrac{n+1}2, \tfrac12\right),$$
 #
 # where $T$ is the first coordinate of a uniform point of the unit ball in $n$ dimensions, $x$ the distance of the plane from the centre, and $I$ the
-# regularised incomplete beta function. Since $\sqrt n\,T$ is close to a standard normal number, typical points of a high-dimensional ball lie within
-# a few times $1/\sqrt n$ of every plane through its centre.
+# regularised incomplete beta function. Since $\sqrt n\,T$ is close to a standard normal variable, typical points of a high-dimensional ball lie
+# within a few times $1/\sqrt n$ of any given plane through its centre.
 #
 # ## Figure 2: noise at a plane, in two and in many dimensions
 #
@@ -188,7 +188,7 @@ display.table(["dimension n", "needed on average", "at least (Theorem 1)"],
 # ## Beyond the paper: what a flat boundary predicts for the experiments
 #
 # *This part is ours.* In its experiments the paper attacks each image along the gradient, then tries 2,000 random perturbations of a ball whose
-# radius is 2, 5 or 10 times the norm $\alpha$ of the attack. It counts the share of the attackable images whose label at least one of them flips. If
+# radius is 1, 2, 5 or 10 times the norm $\alpha$ of the attack. It counts the share of the attackable images whose label at least one of them flips. If
 # the boundary near an image were a plane at distance $\alpha$, that would happen with probability
 #
 # $$1 - \left(1 - \tau_n(1/\text{factor})\right)^{2000} .$$

@@ -95,7 +95,7 @@ END = int(sketches.FINE[-1])
 #
 # Here $V^n$ is the volume of the unit ball; $K = 1$ is the uniform law itself. [derived; $A^n$ or $A$ is lost.] A Gaussian with standard deviation
 # 0.5, cut off at the unit ball, has $K < 8$ in every dimension; the uniform law on a ball of radius 0.9 has $K = 0.9^{-n}$. If $K$ stays bounded as
-# $n$ grows, nothing changes below. If it grows like $A^n$, a bound says something only where $A^2$ times its base is below 1.
+# $n$ grows, the order of the bounds below in $n$ does not change. If it grows like $A^n$, a bound says something only where $A^2$ times its base is below 1.
 
 # %%
 definition_3 = page.statement(
@@ -133,7 +133,7 @@ definition_2 = page.statement(
 #
 # $$f(x) = \begin{cases} 0 & \text{if } x_1 < 0,\\ 1 & \text{otherwise.}\end{cases}$$ (sutton-eq-1)
 #
-# It is held against the rule of the nearer centre, which looks at whole vectors.
+# It is compared with the rule of the nearer centre, which looks at whole vectors.
 
 # %%
 cloud, centre = sample_points(30, scale.draws // 10, numpy_generator(page, "cloud")), epsilon * np.eye(1, 30)
@@ -161,7 +161,7 @@ figure_3 = page.figure(
     "figure-3", (), lambda: sketches.two_balls(centres, outlines), evidence=equality(departure <= 1e-9),
     caption="Sutton et al., Figure 3, to scale. Left: a section through the two unit balls, their centres 2ε "
             "apart, with the decision plane between. Right: the law of the coordinate across the plane, for "
-            "both classes, in three dimensions of space: the classes separate although the balls do not.",
+            "both classes, in three values of the dimension $n$: the classes separate although the balls do not.",
     alt=ALT,
     data=lambda: {"epsilon": epsilon, "centres": centres.tolist(),
                   "wrong_side": {str(n): float(tail(n, epsilon)) for n in (2, 100, PICTURE)}},
@@ -308,7 +308,7 @@ theorem_7 = page.statement(
 # $$\Pr(f(x+s)\ne\ell\ \forall s\in S_\gamma(z)) \ge \left(1-\tfrac12K\left(1-\tfrac{\gamma^2}{4}\right)^{n/2}\right)_+^2$$
 #
 # for $0 \le \gamma \le 2$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data. $S_\gamma(z)$ is the set of perturbations that carry
-# $z$ across with a margin $d_\ell(z, s)$ of at least $\gamma$.
+# $z$ past the plane by at least $\gamma$.
 #
 # :::{dropdown} Proof idea
 # Of two points $x$ and $z$ of one class, all these perturbations carry $x$ across as soon as $x$ lies at most $\gamma$ farther from the

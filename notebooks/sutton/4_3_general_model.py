@@ -63,13 +63,13 @@ scale = page.scale(smoke=dict(draws=2_000), quick=dict(draws=20_000), paper=dict
 # %% [markdown]
 # ## The model, and what the paper leaves open
 #
-# In Section 4.2 a plane separates two balls with uniform data. According to the paper, the results need neither: the data may have almost any
+# In Section 4.2 a plane separates two balls with uniform data. According to the paper, the results need no plane and no uniform data: the data may have almost any
 # distribution, and the boundary may be a bent plane. As long as its bends are small, the classifier is accurate, an attack succeeds on nearly all
 # points, random noise on hardly any, and one attack serves for all.
 #
 # A plane through the origin has unit normal $v$. The surface $S$ is this plane, bent: above the point $p$ of the plane it lies at height $g(p)$. For
 # a point $x$ with foot $\pi x$ in the plane, two distances are distinguished. The **directed** one, $d_S(x) = x\cdot v - g(\pi x)$, is measured
-# straight along $v$ and has a sign. The true one, $\mathrm{dist}(x, S)$, goes to the nearest point of the surface, which is never farther:
+# straight along $v$ and has a sign. The true one, $\mathrm{dist}(x, S)$, is the distance to the nearest point of the surface and is never larger:
 #
 # $$\mathrm{dist}(x, S) \le |d_S(x)| .$$ (sutton-eq-2)
 #
@@ -78,8 +78,8 @@ scale = page.scale(smoke=dict(draws=2_000), quick=dict(draws=20_000), paper=dict
 # $$f(x) = \begin{cases} 0 & \text{if } d_S(x) < 0, \\ 1 & \text{otherwise.} \end{cases}$$ (sutton-eq-3)
 #
 # Everything below is about class 0; class 1 is symmetric. $\eta$ is the distance of the data's centre from the plane, $r$ the radius of the ball that
-# holds them, $L$ the steepest slope of $g$ (its Lipschitz constant), and $G(\alpha)=\Pr(|g(\pi x)|\le\alpha)$ says how often the surface is near the
-# plane where data lie.
+# holds them, $L$ the steepest slope of $g$ (its Lipschitz constant), and $G(\alpha)=\Pr(|g(\pi x)|\le\alpha)$ is the probability that the
+# surface above or below a point lies within $\alpha$ of the plane.
 #
 # Our copy of the paper contains no formulas. Tags tell where each one comes from: [derived] proved again from the words of the appendix, [assumed] a
 # harmless choice, [lost] not to be recovered.
@@ -97,8 +97,8 @@ scale = page.scale(smoke=dict(draws=2_000), quick=dict(draws=20_000), paper=dict
 # :::
 #
 # How a bound is checked, and what the verdicts mean, is said on {doc}`the opening page </book/sutton>`. Factors such as $10^{600}$ between bound and
-# exact value occur where both are far too small to be observed. Theorems 14 and 16 are sampled: under a roof they are judged by the near end of a 95%
-# Clopper–Pearson interval of random trials.
+# exact value occur where both are far too small to be observed. Theorems 14 and 16 are sampled: under a roof they are judged by that end of the 95%
+# Clopper–Pearson interval of random trials which is nearer to the bound.
 
 # %% [markdown]
 # ## Equation 2: two distances
@@ -154,7 +154,7 @@ lemma_13 = check(page, "lemma-13", note="Under the ridge of a roof the lemma is 
 # %% [markdown]
 # ## Equation 4: the same bound at random points
 #
-# The two distances of Equation 2 again, now held against $\kappa$ from below.
+# The two distances of Equation 2 again, now compared with $\kappa$ from below.
 
 # %%
 over = {name: surfaces.kappa(s.lipschitz) / ratios[name].min() for name, s in SURFACES.items()}
@@ -322,7 +322,7 @@ tested = [r["data"] for r in (theorem_9, corollary_10, theorem_11, corollary_12,
                               corollary_15, theorem_16, corollary_17)]
 cases, violated = (sum(d[k] for d in tested) for k in ("cases", "violations"))
 display.say(f"{violated or 'None'} of the {cases:,} cases of the lemma, the theorems and the corollaries "
-            "above violate a bound.")
+            f"above {'violate' if violated else 'violates'} a bound.")
 
 # %% [markdown]
 # ## Bounds and truth over the dimension
@@ -411,10 +411,10 @@ page.box(
     f"classified correctly, all but at most {last['theorem-11']} can be attacked with norm "
     f"{NORMS['theorem-11']:g}, and noise of norm up to {NORMS['theorem-14']:g} flips the label of at most "
     f"{last['theorem-14']}. Curvature in all directions weakens the guarantee: {nearest['depth']:g} below "
-    f"the tip of a cone of slope {CONE_SLOPE:g} ({CONE_N:,} dimensions), such noise succeeds with "
+    f"the tip of a cone of slope {CONE_SLOPE:g} ({CONE_N:,} dimensions), noise of that norm flips the label with "
     f"probability {nearest['probability']:.3f} (plane: "
     f"{display.number(float(nearest['plane']), digits=2)}). {violated or 'None'} of {cases:,} cases "
-    "violate a bound as reconstructed here; the paper's formulas are lost in our copy.",
+    f"{'violate' if violated else 'violates'} a bound as reconstructed here; the paper's formulas are lost in our copy.",
     picture=sketches.four_theorems(over_n), alt=ALT)
 
 # %%

@@ -117,7 +117,7 @@ equation_5 = page.statement(
 #
 # for $\epsilon \ge 0\text{ and }\epsilon \le \delta \le 1 + \epsilon$ [derived].
 #
-# Only the norm of the attack beyond $\epsilon$ matters, not the margin.
+# The bound depends on $\delta - \epsilon$ only.
 #
 # :::{dropdown} Proof idea
 # A point is out of reach of all attacks of norm $\delta$ only if it is deeper than $\delta - \epsilon$ in its half-ball. These points form a cap,
@@ -214,13 +214,13 @@ theorem_20 = check(page, "theorem-20", again=lambda n, delta: crossing(n, 0.0, d
 # %% [markdown]
 # ## Beyond the paper: the limit itself, and how small a margin is enough
 #
-# The bound of Theorem 20 is not the limit. In high dimension $\sqrt n\,x_1$ and $\sqrt n\,s_1$ are two independent normal numbers, the second scaled
-# by $\delta$. The label flips if the second is the larger one in absolute value and has the opposite sign. The ratio of two normal numbers is a
-# Cauchy number, so the limit is $\arctan(\delta)/\pi$ (dotted in Figure 6). At $\delta = 1$, where noise and data have the same size, the probability
+# The bound of Theorem 20 is not the limit. In high dimension $\sqrt n\,x_1$ and $\sqrt n\,s_1$ are two independent normal variables, the second scaled
+# by $\delta$. The label flips if the second is the larger one in absolute value and has the opposite sign. The ratio of two normal variables has a
+# Cauchy distribution, so the limit is $\arctan(\delta)/\pi$ (dotted in Figure 6). At $\delta = 1$, where noise and data have the same size, the probability
 # is ¼ in every dimension. For small $\delta$ the limit falls in proportion to $\delta$, the bound with $\delta^2$.
 #
-# With a margin, the distance of a typical point, and what noise adds along the normal, are still of the order $1/\sqrt n$. So noise rarely flips a
-# label if $\epsilon$ is a few times that. The experiments of the paper try 2,000 noise samples around each image; the table gives the $\epsilon$ at
+# With a margin, the depth of a typical point in its half-ball is still of the order $1/\sqrt n$, and what noise adds along the normal of the order
+# $\delta/\sqrt n$. So noise rarely flips a label if $\epsilon$ is a few times $\delta/\sqrt n$. The experiments of the paper try 2,000 noise samples around each image; the table gives the $\epsilon$ at
 # which at least one of them flips the label of only 1% of the points. All of this is ours [derived].
 
 # %%
@@ -253,7 +253,7 @@ display.piece(explorer.noise())
 # The first notion is about the worst perturbation, the second about a typical one: where some perturbation flips the label, a point is
 # {term}`unstable`, and yet it can be {term}`stable` with confidence. For a plane at distance $a$ from $x$ both are solved by hand: stable means
 # $a > \delta$, and the confidence is one minus the cap of the noise ball beyond $a$. Below, both definitions [derived] are evaluated at points of the
-# two-ball model.
+# {ref}`two balls of Section 4.2 <sutton-4-2>`.
 #
 # ## Definition 21: stable against every perturbation
 #
@@ -353,8 +353,8 @@ page.box(
     f"plane by {epsilon:g}, the same noise flips the label of "
     f"{kept} of the points in {n:,} dimensions, but an "
     f"adversarial perturbation of norm {reach:g} still that of all but {withstand} (exact values; formulas "
-    f"as reconstructed here). With {TRIES:,} samples of norm up to {DELTAS[-1]:g} a point, it takes a margin "
-    f"of {hiding:.2f} to keep the share of points with a flipped label at {RARE:.0%}; the margins of trained "
+    f"as reconstructed here). With {TRIES:,} samples of norm up to {DELTAS[-1]:g} a point, each class "
+    f"must lie {hiding:.2f} from the plane to keep the share of points with a flipped label at {RARE:.0%}; the margins of trained "
     "networks are not known.",
     picture=sketches.margins(without, margin, epsilon), alt=ALT)
 

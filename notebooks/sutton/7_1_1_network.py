@@ -18,7 +18,7 @@
 
 # %% [markdown]
 # (sutton-7-1-1)=
-# # 7.1.1 Which network: readings of Table 2 against all that is published
+# # 7.1.1 Which network: readings of Table 2 against eight published columns
 #
 # *Sutton et al. {cite:p}`sutton2023`, Section 7.1.1*
 
@@ -65,7 +65,7 @@ trained = page.results(experiments.network_study)
 
 # %% [markdown]
 # Twelve networks are trained on deer and horse; the four nearest of them on aeroplane and cat, too; the two nearest on both pairs for 100
-# epochs ({download}`experiments.py <../../papers/sutton/experiments.py>`).
+# epochs, with two seeds each ({download}`experiments.py <../../papers/sutton/experiments.py>`).
 
 # %% [markdown]
 # ## All networks beside the published values

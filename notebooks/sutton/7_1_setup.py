@@ -77,7 +77,7 @@ scale = page.scale(smoke=dict(images=20, draws=30, trials=2_000),
 # ## Table 2: the network
 #
 # The network is a shortened VGG: pairs of convolutions with 3 by 3 weights, each pair followed by a maximum over squares of 2 by 2, the
-# last by a maximum over the whole image. The sizes of the layers are lost in our copy of the text; the listed layers have exactly the
+# last by a maximum over the whole image. The sizes of kernels and pools are lost in our copy of the text; the listed layers have exactly the
 # numbers of parameters that 3 by 3 convolutions need. All networks are trained alike: 100 epochs in batches of 128, learning rate 0.1,
 # halved four times, Nesterov momentum 0.9, on the squared difference between the network's output and the label, 0 or 1.
 #
@@ -180,7 +180,7 @@ page.text((), lambda: facts,
 #
 # $$\text{accuracy} = 100\,\frac{|C|}{|X|}$$
 #
-# $X$ are the images of both classes. [derived; the formula is lost; the published values are whole numbers of images under it.]
+# $X$ are the images of both classes. [derived; the formula is lost; with it, the published values give whole numbers of images.]
 
 # %%
 checks.check("equation-6", gives(0), lambda s: 100 * s.C.mean(), {
@@ -194,7 +194,7 @@ checks.check("equation-6", gives(0), lambda s: 100 * s.C.mean(), {
 #
 # $$\text{adversarial susceptibility} = 100\,\frac{|A|}{|C|}$$
 #
-# Misclassified images count neither above nor below the line. [derived; the published values confirm the denominator.]
+# Misclassified images count neither in the numerator nor in the denominator. [derived; the published values confirm the denominator.]
 
 # %%
 checks.check("equation-7", gives(1), lambda s: 100 * s.A.sum() / s.C.sum(), {
@@ -308,7 +308,7 @@ facts |= checks.show()
 # %% [markdown]
 # ## A zero gradient in single precision
 #
-# The network's output is $\sigma(z) = 1/(1 + e^{-z})$, with the logit $z$. In exact arithmetic the squared error always has a gradient. In
+# The network's output is $\sigma(z) = 1/(1 + e^{-z})$, with the logit $z$. In exact arithmetic the derivative of the squared error by $z$ is never zero. In
 # single precision (32 bits) $\sigma(z)$ is exactly 1 where $z$ is large, the error is 0 and the gradient exactly zero. Such an image of
 # class 1 cannot be attacked along the gradient of the loss, however near the boundary is. For class 0 the gradient vanishes only at a much
 # higher confidence. The figure at the top of this page shows both: grey is exact, and beyond the dots the gradient in single precision is
@@ -323,7 +323,7 @@ page.text((), lambda: {
     "The gradient vanishes at $z$ = {one:.1f} for class 1 and at −{zero:.1f} for class 0 (at −{flushed:.1f} "
     "in software that takes the smallest, *subnormal* numbers for 0). A program that divides such a gradient "
     "by its norm gets 0/0, and the perturbed image is NaN. Its output compares as class 0. An image of class "
-    "1 then counts as attacked, with norm {norm}; the label of an image of class 0 flips at {flips} of the "
+    "1 then counts as attacked, with norm {norm}; the label of an image of class 0 flips at {flips} "
     "steps. Our code counts images of both classes as not attackable. {{ref}}`The page on training with "
     "noise <sutton-7-2-1-noise>` gives the consequences.")
 
@@ -334,9 +334,9 @@ page.text((), lambda: {
 #
 # | choice | ours | reason |
 # |---|---|---|
-# | sizes in Table 2 | 3 by 3 convolutions, 2 by 2 pools | of the convolutions the parameter counts allow nothing else; pools have no parameters: these are VGG's, and the widths above fit |
+# | sizes in Table 2 | 3 by 3 convolutions, 2 by 2 pools | of the convolutions the parameter counts allow nothing else; pools have no parameters: these are VGG's, and the widths under *Padding* fit |
 # | batch normalisation | after every rectifier in the networks of the results, running momentum 0.9 | Table 2 has none, so the counts above leave it out; {ref}`a rule <which-network>` chose it on traffic signs |
-# | padding | none | the default of the authors' software; the widths above fit it. VGG pads: {ref}`sutton-7-2-3` measures what difference it makes |
+# | padding | none | the default of the authors' software; the widths under *Padding* fit it. VGG pads: {ref}`sutton-7-2-3` measures what difference it makes |
 # | where dropout stands | after each pool | the paper has dropout of 0.4 “on the convolutional layers” and does not say after which of them; another is measured beside it in {ref}`sutton-7-2-3` |
 # | range of the 256 steps | 0 to 5, images in [0, 1] | inferred from the norms printed with Figures 11 and 12 |
 # | $\delta$ | 1, 2, 5, 10 | 5 is printed, and 10 for ImageNet, elsewhere inferred; 1 and 2 are assumed |
@@ -347,8 +347,8 @@ page.text((), lambda: {
 #
 # ## Exercises
 #
-# - `images=100`: more images beside both boundaries; loop and fast implementation must still agree on each.
-# - `trials=200000`: the intervals beside planes become narrower and must still contain the exact shares.
+# - `images=100`: more images of each test problem; loop and fast implementation must still agree on each.
+# - `trials=200000`: the intervals for the planes become narrower and must still contain the exact shares.
 # - `seed=1`: other networks, images and perturbations; every verdict must stay.
 
 # %%

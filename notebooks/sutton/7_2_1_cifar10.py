@@ -79,7 +79,7 @@ SHARES = {key: tables.printed(PAPER[item])
 # 1. *Adversarial susceptibility*: the share of these images whose label an **attack** flips, a step of norm at most 5 along the gradient of
 #    the loss. An image whose gradient is exactly zero counts as not attackable.
 # 2. *Random susceptibility*: the share of the attackable images for which at least one of 2,000 **random perturbations** flips the label.
-#    Their norm is $\delta$ times that of the image's own attack.
+#    Their norm is at most $\delta$ times that of the image's own attack.
 #
 # The paper reports that most images can be attacked, and that random perturbations of the norm of the attack flip almost no label. At ten
 # times that norm, 2,000 of them flip more labels, but on average still those of fewer than half of the attackable images.
@@ -111,7 +111,7 @@ page.table("table-4", pairs, lambda u: tables.shares(u, "accuracy", settled=True
 # Our networks have batch normalisation, which the paper's Table 2 does not list. {ref}`A rule <which-network>` chose it on the traffic signs
 # of {ref}`Section 7.2.3 <sutton-7-2-3>`; the problems of this page have no part in it. Images whose loss gradient vanishes
 # ({ref}`Section 7.1 <sutton-7-1>`) are a second possible cause of differences: the row "if every zero gradient counts" is the most that they
-# could add. The gradient of the *logit*, the value before the sigmoid, never vanishes. Whether either cause changes how many labels noise
+# could add. The gradient of the *logit*, the value before the sigmoid, does not vanish in this way. Whether either cause changes how many labels noise
 # flips is not tested.
 
 # %%
@@ -302,7 +302,7 @@ page.table("table-3", (), lambda: tables.class_rows(PAPER["table-3"], SPECS["cif
 #
 # ## Try it
 #
-# - `draws=200`: a tenth of the random perturbations. Far more than a tenth as many labels should be flipped.
+# - `draws=200` in a quick run, which has 20: more images should have a flipped label, but far fewer than ten times as many.
 # - `classes=3 epochs=10 images_train=2000 architecture=sutton-vgg-bn`: accuracy rises, and so should the norms of the attacks.
 
 # %%

@@ -195,7 +195,7 @@ for item, kind in (("figure-15", "cube"), ("figure-16", "ball")):
 # - *attacked images*: the mean over the images with an attack, as in Tables 6 to 8;
 # - *all images (others 0)*: the mean over all images of the set, 0 for misclassified images and those without an attack;
 # - *attacked and zero-gradient images*: an image whose loss gradient is exactly zero counts as attacked with norm 0, as software that
-#   divides by this norm counts images of the second class ({ref}`Section 7.1 <sutton-7-1>`). For images of both classes this is an upper limit.
+#   divides by this norm counts images of the second class ({ref}`Section 7.1 <sutton-7-1>`). We count both classes, so the share is an upper limit.
 
 # %%
 page.text(noisy, lambda u: {
@@ -256,7 +256,7 @@ for (kind, n), number in NUMBER.items():
 # | choice | ours | why |
 # |---|---|---|
 # | radii of the L∞ ball | the parameter `sizes` | lost in our copy of the text; round numbers, not optimised |
-# | largest radius | 1, although the accuracy in Table 17 is below the published one, which suggests a smaller one | one network of one of nine problems is measured |
+# | largest radius | 1, although our accuracy is below that of Table 17, which suggests a smaller one | few of the nine problems are measured |
 # | radius of the L2 ball | $a\sqrt{n/3}$ | both kinds have "approximately the same Euclidean norm on average" |
 # | images that norms are averaged over | the reading whose spread fits | the text speaks of successful attacks; the printed spread is not that of Tables 6 to 8 |
 # | noisy images, attacked images | not clipped; attacked without noise | no clipping is mentioned; a layer of the network adds the noise, in training only |
@@ -288,11 +288,11 @@ def box_words(runs, without):
         f"correctly classified training images is {found[0]} without noise (paper: {paper[0]}), {found[2]} "
         f"with L∞ noise of radius {levels[2]['size']:g} (paper: {paper[2]}) and {found[3]} with radius "
         f"{levels[3]['size']:g} (paper: {paper[3]}), where training accuracy is "
-        f"{words(levels[3]['accuracy']['train'])} (paper: {published('accuracy', 3, problems)}; "
-        f"{len(problems)} of 9 class pairs, n from {min(tried):,} to {max(tried):,}). If images with a loss "
+        f"{words(levels[3]['accuracy']['train'])} (paper: {published('accuracy', 3, problems)}). "
+        f"We trained {len(problems)} of 9 class pairs; our shares are of {min(tried):,} to {max(tried):,} images. If images with a loss "
         f"gradient of exactly zero count as attackable, the shares are {lost[0]}, {lost[2]} and {lost[3]}. "
-        f"The noise levels are assumed, and over all nine pairs the published mean goes from {all_nine[0]} "
-        f"only to {all_nine[1]}, so this does not test the paper.")
+        f"The noise levels are assumed, and the published mean over all nine pairs hardly changes "
+        f"({all_nine[0]} without noise, {all_nine[1]} at the largest level), so this does not test the paper.")
 
 
 if len(frames := page.best(*RESTING["cube"])) and (text := box_words(*frames)):

@@ -105,7 +105,7 @@ page.table("table-20", pairs, tables.summary_shares, behind=tables.BEHIND)
 #
 # Our networks have batch normalisation, which the paper's Table 2 does not list. {ref}`A rule <which-network>` chose it on the traffic signs
 # of {ref}`Section 7.2.3 <sutton-7-2-3>`; the problems of this page have no part in it. {ref}`Section 7.1 <sutton-7-1>` explains why a loss
-# gradient can vanish; the gradient of the *logit*, the value before the sigmoid, never does.
+# gradient can vanish; the gradient of the *logit*, the value before the sigmoid, does not in this way.
 
 # %%
 figures.show_means(page, "fashion-means", pairs, SHARES, CLASSES)
@@ -151,7 +151,7 @@ figures.publish_violins(page, "figure-18", pairs, NEXT, CLASSES, DELTAS[-1])
 #
 # - `classes=3 images_train=2000 epochs=10`: two better networks in a minute or two. Accuracy rises; more gradients should become exactly
 #   zero, since the networks become more confident.
-# - `draws=200`: a tenth of the random perturbations. Fewer images should have a flipped label, but far more than a tenth as many.
+# - `draws=200` in a quick run, which has 20: more images should have a flipped label, but far fewer than ten times as many.
 # - `seed=1`: another network for every problem, and other perturbations. Accuracy moves by tenths of a percent, susceptibility by much
 #   more.
 

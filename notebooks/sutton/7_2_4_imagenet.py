@@ -61,7 +61,7 @@ PIXELS = 3 * 224 * 224  # values of a photograph
 # %% [markdown]
 # ## The claim, and how it is tested
 #
-# A colour image of 224 by 224 pixels has 150,528 values, about fifty times as many as a CIFAR-10 image. By the theory, random noise
+# A colour image of 224 by 224 pixels has 150,528 values, about fifty times as many as a CIFAR-10 image. According to the theory ({ref}`Section 4 <sutton-4-1>`), random noise
 # should flip still fewer of the labels that an attack flips. The paper uses two published networks and 20,480 images. An *attack* is a
 # step along the gradient of the loss that changes the predicted label, whatever the new label is. Then 2,000 *random perturbations* are
 # added to each attackable image, uniform in a ball whose radius is $\delta$ times the norm of the image's own attack ($\delta$ at most 10).
@@ -69,7 +69,7 @@ PIXELS = 3 * 224 * 224  # values of a photograph
 # The weights of the paper's networks are not part of this book's data. SqueezeNet 1.1, a small network for the same thousand classes with
 # weights that can be checked, is a proxy for ResNet50. The published values stand beside those of the proxy for orientation only; they
 # are not compared, because ours are measured on another network. The data folder has a thousand images, one of each class; full scale
-# means these here, not the paper's 20,480.
+# on this page means these thousand images, not the paper's 20,480.
 
 # %%
 scale = page.scale(**experiments.IMAGENET)
@@ -245,10 +245,10 @@ if f is not None:
     claim, = (c for c in reference.paper("sutton")["figure-21"].claims if "% of images" in c)
     printed, = (row["resnet50"] for row in reference.paper("sutton")["table-25"].rows if row["delta"])
     page.box(
-        "Which share of ImageNet images can a step along the loss gradient misclassify, and does random "
-        "noise flip their labels too? Of the correctly classified images, "
-        f"{share_in_words(small, float(re.search(r'[0-9.]+', claim)[0]))} have an adversarial perturbation "
-        f"that changes every value by less than a tenth of its range. For {share_in_words(ten, printed)} of "
+        "Which share of ImageNet images has an adversarial perturbation that changes every value by less than "
+        "a tenth of its range, and does random noise flip their labels too? Of the correctly classified images, "
+        f"{share_in_words(small, float(re.search(r'[0-9.]+', claim)[0]))} have such a "
+        f"perturbation along the loss gradient. For {share_in_words(ten, printed)} of "
         f"the attackable images, at least one of {f['draws']:,} noise samples of ten times the norm of the "
         f"image's own attack flips the label.{proxy}",
         picture=draw_sizes(page.best(tested)), alt=ALT)

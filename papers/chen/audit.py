@@ -47,7 +47,7 @@ def correlations(p):
                      quotes=[("present the Pearson correlation coefficient of the ROBY metrics and ASR",
                               "Section IV.C")], numbers=f"{len(cells)} cells",
                      ours={"others (printed, recomputed)": off}, holds=(len(cells) - len(off), len(cells)),
-                     reading="the last digit of the other one is rounded down.",
+                     reading="the last digit of the exception is cut, not rounded.",
                      use="Two decimals are all there is to compare: the last two are zeros throughout.")
 
 
@@ -143,7 +143,7 @@ def success_over_correct_images(p):
             "expected by chance": sum(c for _, c in cells) / n}
     return p.finding("table-1, table-9", "Attack success as a share of correctly classified CIFAR-10 images",
                      numbers=f"{n} test images", ours=counts,
-                     use="Success is counted over other images, such as all.")
+                     use="Success may be counted over other images, such as all.")
 
 
 @checks

@@ -170,10 +170,10 @@ def complete(rows, asked):
     return {data: nets for data in DATASETS.values() if len(nets := rows[rows.dataset == data]) == asked}
 
 
-def between(numbers, unit="%"):
+def between(numbers, unit="%", digits=3):
     """Numbers as words, from the smallest to the largest: "36.4% to 87.1%"."""
     numbers = list(numbers)
-    ends = [f"{display.number(float(end(numbers)), digits=3)}{unit}" for end in (min, max)]
+    ends = [f"{display.number(float(end(numbers)), digits=digits)}{unit}" for end in (min, max)]
     return " to ".join(dict.fromkeys(ends))
 
 

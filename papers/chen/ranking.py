@@ -273,6 +273,7 @@ def measured(runs, data="MNIST"):
     nets = rows[rows.dataset == data]
     return {} if not len(nets) else {
         "networks": len(nets), "all": figures.TEN, "data": data,
-        **{size: int(runs[size].max()) for size in experiments.natural.sizes},
+        **{size: figures.between(sizes, unit="", digits=9)
+           for size, sizes in runs.loc[(rows.dataset == data).values, [*experiments.natural.sizes]].items()},
         "epochs": figures.between(nets.epochs, unit=""), "accuracy": figures.between(100 * nets.acc),
         **{name: figures.between(100 * nets[f"asr_{name}"]) for name in figures.ATTACKS}}

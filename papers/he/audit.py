@@ -83,7 +83,7 @@ def worst_case_accuracy(p):
                         quotes=[("the best choice of base model and training set", "caption of Table 3")],
                         numbers=printed, ours=(float(best), region),
                         holds=rounds_to(best, printed[0], 1) and rounds_to(region, printed[1], 0),
-                        use="Worst case means the larger of all three error rates of a row, best over the "
+                        use="Worst case means the largest of the three error rates of a row, best over the "
                             "rows.")
 
 

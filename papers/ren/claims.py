@@ -133,8 +133,8 @@ def pairs_have_two_labels(data):
 def outside_is_adversarial(data):
     pairs = pairs_of(data)
     return all(p["outside"] != p["digit"] for p in pairs if p["inside"] == p["digit"]), (
-        f"{sum(p['outside'] != p['digit'] for p in pairs)} of {len(pairs)} outside pictures are not given "
-        "the digit's own label, as Algorithm 1 makes them")
+        f"{sum(p['outside'] != p['digit'] for p in pairs)} of {len(pairs)} outside images have another "
+        "label than the digit, as Algorithm 1 makes them")
 
 
 # ---- Section V: pruning ----------------------------------------------------------------------------------

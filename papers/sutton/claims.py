@@ -321,9 +321,9 @@ def representative(rows):
     ends = values(rows, "mean") + 2 * values(rows, "std")
     below = (ends <= total).mean()
     return round(total / channels, 2) == change and below > 0.5, (
-        f"{total:g} over {channels:,.0f} channels is {total / channels:.3f}; the mean and two standard "
-        f"deviations lie below {total:g} in {100 * below:.0f}% of the problems and sets, at "
-        f"{ends.median():.0f} in the middle one (“representative maximum”, the paper's words, is read so)")
+        f"{total:g} over {channels:,.0f} channels is {total / channels:.3f}; the mean plus two standard "
+        f"deviations is below {total:g} in {100 * below:.0f}% of the problems and sets "
+        f"(median {ends.median():.0f}; “representative maximum”, the paper's words, is read so)")
 
 
 LIMIT = stated(PAPER["table-8"], "below 0.2")[-1]   # of the largest change of a channel, on CIFAR-10
@@ -417,8 +417,8 @@ def noise_is_larger(data):
     flipped = needed((v for shares in data["twice"].values() for v in shares.values() if v is not None),
                      "no image was perturbed")
     return max(flipped) < 5, (f"perturbations of twice the norm of the attack flip {min(flipped):.1f} to "
-                              f"{max(flipped):.1f}% of the labels (“much larger” is read as less than "
-                              "one in twenty)")
+                              f"{max(flipped):.1f}% of the labels (“much larger” is read as fewer than one "
+                              "label in twenty flipped at twice the norm)")
 
 
 def paired(data, what):

@@ -204,10 +204,11 @@ def box(page, trained, printed):
     points = " and ".join(f"{prose.short(score)} on *{pair}*" for pair, score in nearest.iloc[0].items())
     page.box(
         "Which network gives the published accuracies, attackable shares and norms, where the paper's text "
-        f"leaves parts of it open? Of {figures.counted(len(runs), 'network')} measured so far, one with "
+        f"leaves parts of it open? Of {figures.counted(len(runs), 'training')} measured so far, one with "
         f"{'batch' if normalised == 'bn' else 'no batch'} normalisation, {in_words(('plain', *rest))} and "
-        f"{figures.counted(epochs, 'epoch')} comes nearest, with images of zero gradient counted as "
-        f"{counting(zero)}: score {points} (the sum of eight squared deviations, in standard deviations over "
-        f"the published pairs). {choice_in_words(runs, printed)} The authors' code is not known.",
+        f"{figures.counted(epochs, 'epoch')} has the smallest mean score over both pairs, with images of "
+        f"zero gradient counted as {counting(zero)}: {points} (the sum of eight squared deviations, in "
+        f"standard deviations over the published pairs). {choice_in_words(runs, printed)} The other pages of "
+        "Section 7 use the network that an earlier rule chose on traffic signs ({ref}`sutton-7-2-3`).",
         picture=draw(runs, printed, nearest), alt="A heat map: rows are networks on a pair of classes, "
         "columns are the deviations from the published values.")
