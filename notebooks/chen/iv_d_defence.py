@@ -278,6 +278,8 @@ page.figure("figure-9", robust_digits, **ATTACKED)
 # | adversarial training | half of each batch; PGD of radius ε with 7 steps of length ε/3 | the text: as many clean as adversarial images; its 40 steps take about six times as long, and this weaker attack may be one reason why the text's PGD still flips images of the robust network |
 # | classes of adversarial images | true labels; predicted ones stand beside them | the text takes the predicted class, the later code the true one; by predicted labels a successful attack changes what a class is |
 # | images of the maps | the attacked images, logits, perplexity 30 | not stated |
+# | grouping of classes in a map | the share of images whose nearest neighbour has their class | the text names no measure |
+# | claims on robust networks | must hold for each of them | the text names no share of the networks |
 #
 # ## Exercises
 #

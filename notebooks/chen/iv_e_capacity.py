@@ -262,6 +262,7 @@ page.table("table-8", (), table_8)
 # | neurons | of each hidden layer | the text says that each layer has a number of neurons |
 # | layers | hidden layers, without the output | not stated |
 # | sizes of the CNNs | two 5×5 convolutions of 32 and 64 channels, 1,024 dense neurons | unpublished; those of a common MNIST network |
+# | “more robust” | a smaller attack success | the text names no measure |
 # | without pooling | convolutions of stride 2 | the dense layer keeps its size |
 # | training | Adam, batches of 50, the same images for all networks of a data set | {ref}`Section IV.C <chen-iv-c>` |
 # | length of training | the first of 1, 2, 4, 8, 16 epochs that reaches the published accuracy on held-out images; runs that are out of date had 2 epochs | the paper prints accuracies, and no length |

@@ -260,8 +260,10 @@ page.extra("optimiser-settings", (others, attacks), figures.by_setting,
 #
 # | choice | ours | reason |
 # |---|---|---|
-# | weight of the distance on MNIST | 1/255² for OptMargin, 1 for OptBrittle and OptStrong | the authors' code has 1/255² for OptMargin, though pixels lie in [0, 1]; the others are unpublished. with weight 1 another, small network came nearer to the published accuracy of region classification, so our agreement is no evidence |
+# | weight of the distance on MNIST | 1/255² for OptMargin, 1 for OptBrittle and OptStrong | the authors' code has 1/255² for OptMargin, though pixels lie in [0, 1]; the others are unpublished; with weight 1 another, small network came nearer to the published accuracy of region classification, so our agreement is no evidence |
 # | training of the normal MNIST network | 21 epochs of 60,000 digits, learning rate and batches of the adversarial recipe, 16-bit arithmetic (bfloat16) | unpublished; the authors' weights are those of step 24,900, about 21 epochs in batches of 50 |
+# | sample images | those that the paper's figures name, and their neighbours | the rest of the paper's sample is not stated |
+# | noisy copies inside OptMargin | not clipped to the range of pixels | the printed loss has no clipping |
 # | end of a search | when the loss of the image itself stops falling | the authors' rule takes the sum over a batch, so that the result depends on the other images |
 # | proxy for adversarial training, MNIST | a twelfth of the steps, one-cycle learning rate, PGD of 7 larger steps | the published 100,000 steps on PGD of 40 take days on a CPU |
 # | proxies for CIFAR-10 | a small ResNet of the same residual blocks: 15 epochs, for “adv.” 10 on PGD of 2 steps | the paper's has 45.9 million parameters and takes 80,000 steps, on PGD of 10 |

@@ -254,6 +254,7 @@ page.figure(
 # | what the original is, once pruned | the pruned digit | robustness then measures the search, not the pruning |
 # | digits, threshold, iterations | all test digits, 0.99, 9 | as in Section IV; not stated for this one |
 # | retraining on pruned images | none | not stated; the networks are those of Table III |
+# | “drops clearly” and “changes little”, in one claim on Table IV and Figure 3 | changes are shares of the unpruned value; “little” is at most half of the other share; the claim's evidence gives the changes and the shares | the text names no bound; chosen with a full-scale result in sight |
 # | a pixel of exactly 128 under $t = T = 128$ | stays 128 | the rule says what happens below and above only |
 # | which digit, settings and backgrounds Figure 3 shows | the first digit that keeps its label under all prunings, a label of neither white nor black; white above, black below | the text calls the loss of similarity larger towards white |
 #

@@ -260,7 +260,7 @@ page.extra("transfer", (sweeps, others), beyond.transfers,
 # %% [markdown]
 # ## Beyond the published rows: fifty digits
 #
-# For each digit the mean is over the attacks that find at least 80 examples of one wrong class.
+# The digits are five of each class. For each digit the mean is over the attacks that find at least 80 examples of one wrong class.
 
 # %%
 page.text(fifty, beyond.over_digits, beyond.OVER_DIGITS)
@@ -270,12 +270,12 @@ page.text(fifty, beyond.over_digits, beyond.OVER_DIGITS)
 #
 # | choice | ours | reason |
 # |---|---|---|
-# | training | batches of 64, 10 epochs, no momentum, pixels in [0, 1] | only SGD and its learning rate of 0.01 are printed; the authors' code normalises no pixel |
+# | training | batches of 64, 10 epochs, no momentum, pixels in [0, 1]; the variant of 3 to 12 epochs has momentum 0.5 | only SGD and its learning rate of 0.01 are printed; the authors' code normalises no pixel |
 # | the digit | the first 1 of the test set that all ten networks classify correctly | the paper's index is not known |
-# | settings of a sweep | 100 initial radii from 0.005 to 0.5 for the iterative attacks; 50 weights and 2 margins for CW2; 100 step lengths for NF; 100 sizes from the first successful one on for FGSM; 200 starts for PW | the published script, for the basic iterative method in L1, has 100 radii from 0.01 to 1; those from 0.5 on give one image |
-# | variant of the attacks | that of Foolbox 2: it searches for the radius of the ball and keeps the nearest example | the published script uses its interface |
+# | settings of a sweep | 100 initial radii from 0.005 to 0.5 for the iterative attacks; 50 weights and 2 margins for CW2; 100 step lengths for NF; 100 sizes from the first successful one on for FGSM; 200 starts for PW | the paper prints none; the published script, for the basic iterative method in L1, has 100 radii from 0.01 to 1; those from 0.5 on give one image |
+# | variant of the attacks | that of Foolbox 2: it searches for the radius of the ball and keeps the nearest example; a targeted attack succeeds if its class has a probability above one half | the published script uses its interface |
 # | NewtonFool's gradient | that of the probability, as published | Foolbox 2 divides the gradient of the cross-entropy by the probability where the chain rule multiplies, so that its steps end shorter |
-# | thresholds of the kinds | a half, 5% and a quarter ({ref}`above <shu-2-1-size>`) | the paper says “most”, “correctly” and “a significant share” |
+# | thresholds of the kinds | a half, 5% and a quarter ({ref}`above <shu-2-1-size>`); a box “fools” a network that misclassifies more than half of its samples | the paper says “most”, “correctly” and “a significant share” |
 #
 # ## Exercises
 #

@@ -125,7 +125,7 @@ page.picture(sweeps, lambda runs: figures.draw_curves(cw2(runs), "table-6"),
 # %% [markdown]
 # ## Beyond the published rows: fifty digits
 #
-# The target of each digit is the class of the attacked network's second largest output.
+# The digits are five of each class. The target of each digit is the class of the attacked network's second largest output.
 
 # %%
 page.text(fifty, beyond.over_digits, beyond.OVER_DIGITS)

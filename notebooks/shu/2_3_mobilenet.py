@@ -225,7 +225,7 @@ page.text(balls, in_balls,
 # %% [markdown]
 # ## Beyond the published rows: fifty images
 #
-# The target of each of the fifty images is the class with the second largest logit; shares are of all fifty.
+# The images are five of each class. The target of each image is the class with the second largest logit; shares are of all fifty.
 
 # %%
 page.text(sweeps, lambda runs: figures.MEANT)

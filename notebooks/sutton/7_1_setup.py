@@ -342,6 +342,7 @@ page.text((), lambda: {
 # | $\delta$ | 1, 2, 5, 10 | 5 is printed, and 10 for ImageNet, elsewhere inferred; 1 and 2 are assumed |
 # | a gradient of exactly 0 | no attack | it has no direction; the gradient of the logit stands beside it |
 # | perturbed pixels outside [0, 1] | kept | the printed norms are those of unclipped perturbations |
+# | comparison of a cell | to the printed precision, also a share of a few images, so that agreement may be due to chance | the 95% interval of a share follows from its number of images, which the data of a table (JSON, CSV) have |
 #
 # :::
 #

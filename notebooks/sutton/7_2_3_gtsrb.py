@@ -258,6 +258,7 @@ figures.publish_violins(page, "figure-20", pairs, NEXT, CLASSES, DELTAS[-1])
 # |---|---|---|
 # | which images are test images | about 30% of the benchmark's training images, drawn at random | inferred: with these sizes the published shares are whole numbers of images; with the benchmark's own test set they are not |
 # | how many of each sign | 65, 69, 605, 231, 469 and 348, in the order of Table 22 | inferred: the best fit; one number is free |
+# | number of networks | one a problem; some problems are repeated with another seed or another reading | as in the paper; the repetitions measure the differences between networks |
 # | size of an image | 32 by 32 pixels, colour | the number is lost in our copy; with 30 or fewer pixels a side the layers would shrink the image to nothing before the two convolutions that the paper removes, see {ref}`sutton-7-1` |
 # | size of the network | Table 2 without its last two convolutions | as the paper says |
 # | steps of training | an epoch ends with a smaller batch | as in the paper's software; 20 km/h against end of no passing has few images, so three steps an epoch |
