@@ -127,7 +127,8 @@ low, median, high = np.quantile(by_chance, (.05, .5, .95))
 inside = sum(low <= abs(recomputed) <= high for _, recomputed in coefficients.values())
 display.say(
     f"{follows[0]} of {follows[1]} coefficients follow from Table I to two decimals. In every column of "
-    "Table I except accuracy the models of a data set stand in exactly the order of attack success, or exactly in its "
+    "Table I except accuracy the models of a data set stand in exactly the order of attack success, or "
+    "exactly in its "
     f"reverse: the smallest rank correlation is ±{order['smallest |Spearman|']:g}. This order "
     "supports the paper's claim; Pearson's coefficient adds little to it. Two sorted lists of "
     f"{models} random numbers have a median correlation of {median:.3f}, and one between {low:.3f} and "

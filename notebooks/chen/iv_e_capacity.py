@@ -154,8 +154,10 @@ def ends(runs):
 
 
 page.text(dense, ends,
-        "From {neurons.first.size} to {neurons.last.size} neurons the overlap without ROBY's scaling goes from "
-        "{neurons.first.overlap_2:.2f} to {neurons.last.overlap_2:.2f}, and the median boundary distance from "
+        "From {neurons.first.size} to {neurons.last.size} neurons the overlap without ROBY's scaling goes "
+        "from "
+        "{neurons.first.overlap_2:.2f} to {neurons.last.overlap_2:.2f}, and the median boundary distance "
+        "from "
         "{neurons.first.near_random} to {neurons.last.near_random}.")
 
 # %% [markdown]

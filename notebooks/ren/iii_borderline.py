@@ -122,7 +122,8 @@ def in_words(*runs):
 page.text((searches, steps), in_words,
         "In {both} searches, from {digits} starts under either rule, the paper's steps and the fast search "
         "end with different pairs in {as_printed} cases. Each of {mutants} *mutants*, copies of the steps "
-        "with one error built in, ends with another pair in {fewest} or more of {digits} searches, each under one rule.")
+        "with one error built in, ends with another pair in {fewest} or more of {digits} searches, each "
+        "under one rule.")
 
 # %% [markdown]
 # ## Figure 1: the steps of one search
@@ -222,7 +223,8 @@ def goals(runs):
 
 page.extra(
     "goals", searches, goals,
-    "Mean SSIM over digits and networks, with their standard deviation over networks. The published values are those of "
+    "Mean SSIM over digits and networks, with their standard deviation over networks. The published values "
+    "are those of "
     "Table III",
     header={"background": "background", "robustness": "robustness", "robustness_published": "published",
             "separability": "separability", "separability_published": "published",

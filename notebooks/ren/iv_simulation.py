@@ -261,7 +261,8 @@ page.text((searches, variants), what_the_definition_does,
 # | one training or several | five networks per architecture | a single training proves little |
 
 # %%
-page.text(searches, lambda runs: "The paper also mixes digits with digits, and so do we for Figure 2. Searches "
+page.text(searches, lambda runs: "The paper also mixes digits with digits, and so do we for Figure 2. "
+                                 "Searches "
          "excluded, because the network gives digit and background one label: "
          + ", ".join(f"{n:,} ({b})" for b, n in runs.groupby("background", sort=False).excluded.sum().items())
          + ".")
@@ -293,7 +294,8 @@ if table_3 and figure_2:
         f"its mean is {min(means):.2f} to {max(means):.2f} (n = {rows.networks.max()} networks each; "
         f"paper: {PRINTED.robustness_ssim.min():.2f} to {PRINTED.robustness_ssim.max():.2f}, one network "
         f"each). In {rows.outliers.sum()} of {len(rows)} combinations the published value lies more than "
-        f"0.02 outside the range of our networks{cause}. (Table III has the wider prediction interval.)", picture=figure,
+        f"0.02 outside the range of our networks{cause}. (Table III has the wider prediction "
+        "interval.)", picture=figure,
         alt="Three images: a test digit, and two grey images, one slightly lighter, that are given different "
             "labels.")
 

@@ -168,8 +168,15 @@ page.extra("pruning-suspects", searches, suspects,
                    "robustness SSIM rises where separability SSIM falls",
                    "adversarial examples change most towards white"))),
                "distance": "mean distance, SSIM"})
-page.text(searches, lambda runs: (off := [row["distance"] for row in suspects(runs) if "alone" not in row["reading"]])
-        and {"least": min(off), "most": max(off)},
+
+
+def how_far(runs):
+    """Facts: mean distances from the published SSIM values, of the readings without those of one network."""
+    off = [row["distance"] for row in suspects(runs) if "alone" not in row["reading"]]
+    return off and {"least": min(off), "most": max(off)}
+
+
+page.text(searches, how_far,
         "By these readings the SSIM values lie {least:.3f} to {most:.3f} from the published ones on average.")
 
 # %% [markdown]
@@ -271,7 +278,8 @@ BOX = (
     "networks) is {ours.white.separability_ssim:.3f} towards white and {ours.black.separability_ssim:.3f} "
     "towards black (unpruned {plain.white.separability_ssim:.3f} and {plain.black.separability_ssim:.3f}; "
     "paper: {paper.white.separability_ssim:.3f} and {paper.black.separability_ssim:.3f}), but only "
-    "{reached:.2g}% of the searches reach the SSIM of {threshold} that ends them; the others end at the limit "
+    "{reached:.2g}% of the searches reach the SSIM of {threshold} that ends them; the others end at the "
+    "limit "
     "on mixtures. The price is robustness: the SSIM of digit and last image with its label (higher: less "
     "robust) is {ours.white.robustness_ssim:.3f} and {ours.black.robustness_ssim:.3f} (unpruned "
     "{plain.white.robustness_ssim:.3f} and {plain.black.robustness_ssim:.3f}; paper: "

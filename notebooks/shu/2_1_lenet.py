@@ -201,7 +201,8 @@ page.table("table-3", sweeps, lambda runs: figures.attacked(runs, "table-3"), be
 page.text(sweeps, beyond.box,
         "The networks that were not attacked misclassify {others:.0%} of an attack's images on average over "
         "the {n} attacks (paper: {paper.others:.0%}). The attacked network classifies {again} of the "
-        "{examples} images correctly: they lie on the boundary, where rounding, which differs between batches, "
+        "{examples} images correctly: they lie on the boundary, where rounding, which differs between "
+        "batches, "
         "decides the label.")
 
 # %% [markdown]
@@ -291,8 +292,10 @@ if len(best) and (facts := beyond.box(best)):
         + (f"{prose.fill(beyond.OVER_DIGITS, over_digits)} " if over_digits else "")
         + f"For one digit 1 the mean over the paper's {facts['n']} attacks is {facts['others']:.0%} (paper: "
         f"{facts['paper']['others']:.0%}); single attacks differ more, most of all {facts['farthest']}. "
-        "The boxes that the examples span are of the paper's kind (errors of the attacked network, of others, "
-        f"or of all) for {kinds['same']} of {kinds['n']} attacks; digit and training are unpublished, so this "
+        "The boxes that the examples span are of the paper's kind (errors of the attacked network, of "
+        "others, "
+        f"or of all) for {kinds['same']} of {kinds['n']} attacks; digit and training are unpublished, so "
+        "this "
         "does not refute the paper.",
         picture=figures.draw_curves(best, "table-2"), sets=(sweeps,),
         alt="Misclassification rates of ten networks in boxes of growing size, a panel an attack.")

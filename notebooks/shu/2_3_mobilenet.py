@@ -259,7 +259,8 @@ if facts:
     page.box(prose.fill(
         "Do networks that differ only in their training seed misclassify the same images in the box that an "
         "attack's examples of one aeroplane span? Of the {rest} other networks one misclassifies "
-        "{least:.0%} of the samples and another {most:.0%} (paper: one misclassifies none); the attacked network misclassifies "
+        "{least:.0%} of the samples and another {most:.0%} (paper: one misclassifies none); the attacked "
+        "network misclassifies "
         "{own:.1%} if the box has the {intervals} values that all examples change{looser} (paper, {paper} "
         "values: all). {fifty}{clean} examples lie nearer (mean squared L2 distance {far}; paper: {theirs}), "
         "so this does not refute the paper.", {

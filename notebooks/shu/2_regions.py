@@ -264,7 +264,8 @@ if len(best) and (facts := counts(best))["with_any"]:
         f"clean image, as the paper claims? In {facts['with_any']} of {facts['planes']} planes through one "
         f"digit 1 some of {facts['networks']} LeNets disagree inside the paper's ball (squared radius 6); "
         f"in {facts['with_several']} planes it contains several pieces of such images, which are connected "
-        f"outside the ball in {facts['joined']} of them. Planes through one digit do not decide the claim: separate "
+        f"outside the ball in {facts['joined']} of them. Planes through one digit do not decide the claim: "
+        "separate "
         "regions may lie elsewhere in the ball, and areas may be connected outside a plane.",
         picture=draw_regions(best), sets=(planes,),
         alt="Two planes around the digit with a circle; areas where networks disagree are shaded.")

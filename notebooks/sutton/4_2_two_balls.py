@@ -161,7 +161,8 @@ figure_3 = page.figure(
     "figure-3", (), lambda: sketches.two_balls(centres, outlines), evidence=equality(departure <= 1e-9),
     caption="Sutton et al., Figure 3, to scale. Left: a section through the two unit balls, their centres 2ε "
             "apart, with the decision plane between. Right: the law of the coordinate across the plane, for "
-            "both classes, in three values of the dimension $n$: the classes separate although the balls do not.",
+            "both classes, in three values of the dimension n: the classes separate although the balls do "
+            "not.",
     alt=ALT,
     data=lambda: {"epsilon": epsilon, "centres": centres.tolist(),
                   "wrong_side": {str(n): float(tail(n, epsilon)) for n in (2, 100, PICTURE)}},

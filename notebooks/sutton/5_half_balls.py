@@ -354,7 +354,8 @@ page.box(
     f"{kept} of the points in {n:,} dimensions, but an "
     f"adversarial perturbation of norm {reach:g} still that of all but {withstand} (exact values; formulas "
     f"as reconstructed here). With {TRIES:,} samples of norm up to {DELTAS[-1]:g} a point, each class "
-    f"must lie {hiding:.2f} from the plane to keep the share of points with a flipped label at {RARE:.0%}; the margins of trained "
+    f"must lie {hiding:.2f} from the plane to keep the share of points with a flipped label at {RARE:.0%}; "
+    "the margins of trained "
     "networks are not known.",
     picture=sketches.margins(without, margin, epsilon), alt=ALT)
 

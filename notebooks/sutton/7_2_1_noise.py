@@ -289,10 +289,12 @@ def box_words(runs, without):
         f"with L∞ noise of radius {levels[2]['size']:g} (paper: {paper[2]}) and {found[3]} with radius "
         f"{levels[3]['size']:g} (paper: {paper[3]}), where training accuracy is "
         f"{words(levels[3]['accuracy']['train'])} (paper: {published('accuracy', 3, problems)}). "
-        f"We trained {len(problems)} of 9 class pairs; our shares are of {min(tried):,} to {max(tried):,} images. If images with a loss "
+        f"We trained {len(problems)} of 9 class pairs; our shares are of {min(tried):,} to {max(tried):,} "
+        "images. If images with a loss "
         f"gradient of exactly zero count as attackable, the shares are {lost[0]}, {lost[2]} and {lost[3]}. "
         f"The noise levels are assumed, and the published mean over all nine pairs hardly changes "
-        f"({all_nine[0]} without noise, {all_nine[1]} at the largest level), so this does not test the paper.")
+        f"({all_nine[0]} without noise, {all_nine[1]} at the largest level), so this does not test the "
+        "paper.")
 
 
 if len(frames := page.best(*RESTING["cube"])) and (text := box_words(*frames)):

@@ -212,7 +212,8 @@ def strongest_noise(runs):
 
 
 page.text(printed, strongest_noise,
-        "Without batch normalisation, noise of the attack's own norm flips up to {percent:%} of the labels of "
+        "Without batch normalisation, noise of the attack's own norm flips up to {percent:%} of the labels "
+        "of "
         "a pair (the largest share; n = {of}; 95% interval {low:%} to {high:%}).")
 
 # %% [markdown]
@@ -277,7 +278,8 @@ figures.publish_violins(page, "figure-20", pairs, NEXT, CLASSES, DELTAS[-1])
 noise = strongest_noise(page.best(printed))
 figures.box(page, pairs, SHARES, "traffic-sign images", larger=LARGER_SIGN, fitted=True, cause=prose.fill(
     "The network has batch normalisation, unlike the paper's Table 2; without it, noise of the attack's own "
-    "norm flips up to {percent:%} of the labels of a pair (the largest share; n = {of}).", noise) if noise else "")
+    "norm flips up to {percent:%} of the labels of a pair (the largest share; n = "
+    "{of}).", noise) if noise else "")
 
 # %%
 page.finish()
