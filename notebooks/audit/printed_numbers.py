@@ -128,9 +128,8 @@ inside = sum(low <= abs(recomputed) <= high for _, recomputed in coefficients.va
 display.say(
     f"{follows[0]} of {follows[1]} coefficients follow from Table I to two decimals. In every column of "
     "Table I except accuracy the models of a data set stand in exactly the order of attack success, or "
-    "exactly in its "
-    f"reverse: the smallest rank correlation is ±{order['smallest |Spearman|']:g}. This order "
-    "supports the paper's claim; Pearson's coefficient adds little to it. Two sorted lists of "
+    f"exactly in its reverse: the smallest rank correlation is ±{order['smallest |Spearman|']:g}. This "
+    "order supports the paper's claim; Pearson's coefficient adds little to it. Two sorted lists of "
     f"{models} random numbers have a median correlation of {median:.3f}, and one between {low:.3f} and "
     f"{high:.3f} in nine cases of ten; {inside} of the {len(coefficients)} coefficients lie in that range.")
 

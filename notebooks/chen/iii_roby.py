@@ -287,10 +287,10 @@ page.box(prose.fill(
     "Over {n} random arrangements of ten artificial classes, ROBY by Algorithm 1 has rank correlation "
     "{free.roby.value:.3f} with that distance (95% interval {free.roby.low:.3f} to {free.roby.high:.3f}; −1 "
     "would be perfect). This ROBY is scaled inside each arrangement, as in the authors' later code; the "
-    "paper "
-    "defines no scaling. The unscaled overlap, divided by the mean distance of the centres, has correlation "
-    "{free.overlap.value:.3f} ({equal.overlap.value:.3f} if all arrangements have equal separation). ROBY by "
-    "the printed Equations 5 to 10 has {free.equations.value:.3f} ({equal.equations.value:.3f}), but changes "
+    "paper defines no scaling. The unscaled overlap, divided by the mean distance of the centres, has "
+    "correlation {free.overlap.value:.3f} ({equal.overlap.value:.3f} if all arrangements have equal "
+    "separation). ROBY by the printed Equations 5 to 10 has {free.equations.value:.3f} "
+    "({equal.equations.value:.3f}), but changes "
     "with the scale of the features; trained networks follow in {{ref}}`Section IV.C <chen-iv-c>`.", {
         "n": scale.trials, "equal": AGREED["equal separation"],
         "free": AGREED["separation differs up to fourfold"]}),

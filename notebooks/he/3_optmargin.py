@@ -299,13 +299,13 @@ if len(best) and len(tried) and (facts := figures.facts(best)):
         "Does a majority vote over 100 noisy copies of an image (region classification) restore the label of "
         "an adversarial image? On our normally trained MNIST network it does so for {brittle.hits} of "
         "{brittle.of} adversarial digits of minimum norm (OptBrittle; paper: {brittle.paper.region}%; a "
-        "weight "
-        "of OptBrittle was fitted to this accuracy on another network, so the agreement is no evidence), but "
-        "for only {margin.hits} of {margin.of} digits of OptMargin, an attack made to withstand noise (95% "
-        "interval {margin.low:.1f} to {margin.high:.1f}%; paper: {margin.paper.region}%). OptMargin changes "
-        "the digit more: its mean RMS distance (pixels from 0 to 1) is {margin.rms} (paper: "
-        "{margin.paper.rms}), that of OptBrittle {brittle.rms} (paper: {brittle.paper.rms}; with other "
-        "unpublished settings of attack or training, ours is {least} to {most}). The paper's other three "
+        "weight of OptBrittle was fitted to this accuracy on another network, so the agreement is no "
+        "evidence), but for only {margin.hits} of {margin.of} digits of OptMargin, an attack made to "
+        "withstand noise (95% interval {margin.low:.1f} to {margin.high:.1f}%; paper: "
+        "{margin.paper.region}%). OptMargin changes the digit more: its mean RMS distance (pixels from 0 to "
+        "1) is {margin.rms} (paper: {margin.paper.rms}), that of OptBrittle {brittle.rms} (paper: "
+        "{brittle.paper.rms}; with other unpublished settings of attack or training, ours is {least} to "
+        "{most}). The paper's other three "
         "networks are represented by proxies, which do not test its numbers.",
         facts | ranges(tried, best)),
         picture=figures.draw_accuracy(best),

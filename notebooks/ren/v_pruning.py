@@ -279,9 +279,8 @@ BOX = (
     "towards black (unpruned {plain.white.separability_ssim:.3f} and {plain.black.separability_ssim:.3f}; "
     "paper: {paper.white.separability_ssim:.3f} and {paper.black.separability_ssim:.3f}), but only "
     "{reached:.2g}% of the searches reach the SSIM of {threshold} that ends them; the others end at the "
-    "limit "
-    "on mixtures. The price is robustness: the SSIM of digit and last image with its label (higher: less "
-    "robust) is {ours.white.robustness_ssim:.3f} and {ours.black.robustness_ssim:.3f} (unpruned "
+    "limit on mixtures. The price is robustness: the SSIM of digit and last image with its label (higher: "
+    "less robust) is {ours.white.robustness_ssim:.3f} and {ours.black.robustness_ssim:.3f} (unpruned "
     "{plain.white.robustness_ssim:.3f} and {plain.black.robustness_ssim:.3f}; paper: "
     "{paper.white.robustness_ssim:.3f} and {paper.black.robustness_ssim:.3f}). Of the {claims} claims on "
     "Table IV {hold} hold in our values, and {decided} if pixels of exactly 128 are pruned, too.")

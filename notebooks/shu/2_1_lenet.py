@@ -293,9 +293,8 @@ if len(best) and (facts := beyond.box(best)):
         + f"For one digit 1 the mean over the paper's {facts['n']} attacks is {facts['others']:.0%} (paper: "
         f"{facts['paper']['others']:.0%}); single attacks differ more, most of all {facts['farthest']}. "
         "The boxes that the examples span are of the paper's kind (errors of the attacked network, of "
-        "others, "
-        f"or of all) for {kinds['same']} of {kinds['n']} attacks; digit and training are unpublished, so "
-        "this "
+        f"others, or of all) for {kinds['same']} of {kinds['n']} attacks; digit and training are "
+        "unpublished, so this "
         "does not refute the paper.",
         picture=figures.draw_curves(best, "table-2"), sets=(sweeps,),
         alt="Misclassification rates of ten networks in boxes of growing size, a panel an attack.")

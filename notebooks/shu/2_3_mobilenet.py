@@ -260,9 +260,9 @@ if facts:
         "Do networks that differ only in their training seed misclassify the same images in the box that an "
         "attack's examples of one aeroplane span? Of the {rest} other networks one misclassifies "
         "{least:.0%} of the samples and another {most:.0%} (paper: one misclassifies none); the attacked "
-        "network misclassifies "
-        "{own:.1%} if the box has the {intervals} values that all examples change{looser} (paper, {paper} "
-        "values: all). {fifty}{clean} examples lie nearer (mean squared L2 distance {far}; paper: {theirs}), "
+        "network misclassifies {own:.1%} if the box has the {intervals} values that all examples "
+        "change{looser} (paper, {paper} values: all). {fifty}{clean} examples lie nearer (mean squared L2 "
+        "distance {far}; paper: {theirs}), "
         "so this does not refute the paper.", {
             "fifty": f"Of {over['images']} images "
                      f"{over[figures.KINDS['own']].replace('(', '(95% interval ')} have a box in which the "

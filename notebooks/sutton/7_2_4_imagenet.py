@@ -246,12 +246,10 @@ if f is not None:
     printed, = (row["resnet50"] for row in reference.paper("sutton")["table-25"].rows if row["delta"])
     page.box(
         "Which share of ImageNet images has an adversarial perturbation that changes every value by less "
-        "than "
-        "a tenth of its range, and does random noise flip their labels too? Of the correctly classified "
-        "images, "
-        f"{share_in_words(small, float(re.search(r'[0-9.]+', claim)[0]))} have such a "
-        f"perturbation along the loss gradient. For {share_in_words(ten, printed)} of "
-        f"the attackable images, at least one of {f['draws']:,} noise samples of ten times the norm of the "
+        "than a tenth of its range, and does random noise flip their labels too? Of the correctly "
+        f"classified images, {share_in_words(small, float(re.search(r'[0-9.]+', claim)[0]))} have such a "
+        f"perturbation along the loss gradient. For {share_in_words(ten, printed)} of the attackable "
+        f"images, at least one of {f['draws']:,} noise samples of ten times the norm of the "
         f"image's own attack flips the label.{proxy}",
         picture=draw_sizes(page.best(tested)), alt=ALT)
 
