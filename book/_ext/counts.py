@@ -96,7 +96,7 @@ def headline(_):
     """The counts of the whole book in one line."""
     published, counts, judged = tally(reference.SHORT)
     return (f"The papers publish **{published:,}** measured numbers. **{counts['measured']:,}** are measured "
-            "here; of these "
+            "here on the paper's kind of network and data, some with less training or fewer images; of these "
             f"**{counts['agree']:,}** agree, {counts['differ']:,} differ, and {counts['cannot tell']:,} "
             f"cannot tell. {counts['proxy or fitted']:,} are measured on a proxy or fitted, "
             f"{counts['not measured']:,} not at all. Of {len(judged):,} judged claims, **{sum(judged):,}** "
