@@ -149,9 +149,10 @@ def numbers(value):
 
 
 def measured(folder):
-    """What the runs of an experiment say: numbers, sums, means, and means weighted by one of their counts."""
-    rows = [{k: v for k, v in store.read(p).result.items() if isinstance(v, int | float)}
-            for p in folder.glob("[!.]*.json")]
+    """What runs are given and say: numbers, sums, means, and means weighted by one of their counts."""
+    runs = [store.read(p) for p in folder.glob("[!.]*.json")]
+    rows = [{k: v for k, v in (run.arguments | run.result).items() if isinstance(v, int | float)}
+            for run in runs]
     columns = {k: np.array([r[k] for r in rows], float) for k in rows[0]
                if all(k in r for r in rows)} if rows else {}
     counts = [np.ones(len(rows)), *(v for v in columns.values() if (v == v.round()).all() and v.sum() > 0)]

@@ -172,9 +172,9 @@ page.extra("defence-by-features", BOTH, by_reading,
 page.text(BOTH, facts_of,
         "Pairs measured: {names} (paper: {all} pairs). For the same pairs the paper reports a smaller ROBY "
         "of the robust network in {same.original} on clean and in {same.adversarial} on adversarial images, "
-        "by predicted classes, as in the second row of the table above. Our natural networks were trained for "
-        "{natural_epochs} epochs on {natural_images_train} images, the robust ones for {robust_epochs} epochs "
-        "on {robust_images_train}; where the two of a pair differ in this, their ROBY differs by more than "
+        "by predicted classes, as in the second row of the table above. Our natural networks were trained "
+        "for {natural_epochs} epochs on {natural_images_train} images, the robust ones for {robust_epochs} "
+        "epochs on {robust_images_train}; where the two of a pair differ in this, their ROBY differs by more than "
         "the adversarial training.")
 
 
@@ -295,7 +295,8 @@ BOX = (
     "{paper.original} and {paper.adversarial} of {all}). The overlap without ROBY's scaling, divided by the "
     "mean distance of the classes, is smaller in {overlap.original} and in {overlap.adversarial}. Our "
     "networks were trained for {natural_epochs} (natural) and {robust_epochs} (robust) epochs only, and PGD "
-    "still flips {robust} of the correctly classified images of the robust ones (natural: {natural}), so this is no verdict on the paper.")
+    "still flips {robust} of the correctly classified images of the robust ones (natural: {natural}), so "
+    "this is no verdict on the paper.")
 best = page.best(*BOTH)
 if all(map(len, best)) and (facts := facts_of(*best)) and prose.complete(BOX, facts):
     page.box(prose.fill(BOX, facts), picture=draw(pd.DataFrame(table_5(*best)).dropna()), sets=BOTH,

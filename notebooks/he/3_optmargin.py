@@ -298,9 +298,8 @@ if len(best) and len(tried) and (facts := figures.facts(best)):
     page.box(prose.fill(
         "Does a majority vote over 100 noisy copies of an image (region classification) restore the label of "
         "an adversarial image? On our normally trained MNIST network it does so for {brittle.hits} of "
-        "{brittle.of} adversarial digits of minimum norm (OptBrittle; paper: {brittle.paper.region}%; a "
-        "weight of OptBrittle was fitted to this accuracy on another network, so the agreement is no "
-        "evidence), but for only {margin.hits} of {margin.of} digits of OptMargin, an attack made to "
+        "{brittle.of} adversarial digits of minimum norm (OptBrittle; paper: {brittle.paper.region}%, to "
+        "which a weight was fitted), but for only {margin.hits} of {margin.of} digits of OptMargin, an attack made to "
         "withstand noise (95% interval {margin.low:.1f} to {margin.high:.1f}%; paper: "
         "{margin.paper.region}%). OptMargin changes the digit more: its mean RMS distance (pixels from 0 to "
         "1) is {margin.rms} (paper: {margin.paper.rms}), that of OptBrittle {brittle.rms} (paper: "

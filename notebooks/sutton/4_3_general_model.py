@@ -411,7 +411,7 @@ page.box(
     f"classified correctly, all but at most {last['theorem-11']} can be attacked with norm "
     f"{NORMS['theorem-11']:g}, and noise of norm up to {NORMS['theorem-14']:g} flips the label of at most "
     f"{last['theorem-14']}. Curvature in all directions weakens the guarantee: {nearest['depth']:g} below "
-    f"the tip of a cone of slope {CONE_SLOPE:g} ({CONE_N:,} dimensions), noise of that norm flips the label "
+    f"the tip of a cone of slope {CONE_SLOPE:g} ({CONE_N:,} dimensions), such noise flips the label "
     f"with probability {nearest['probability']:.3f} (plane: "
     f"{display.number(float(nearest['plane']), digits=2)}). {violated or 'None'} of {cases:,} cases "
     f"{'violate' if violated else 'violates'} a bound as reconstructed here; the paper's formulas are lost "
