@@ -174,8 +174,8 @@ page.text(BOTH, facts_of,
         "of the robust network in {same.original} on clean and in {same.adversarial} on adversarial images, "
         "by predicted classes, as in the second row of the table above. Our natural networks were trained "
         "for {natural_epochs} epochs on {natural_images_train} images, the robust ones for {robust_epochs} "
-        "epochs on {robust_images_train}; where the two of a pair differ in this, their ROBY differs by more than "
-        "the adversarial training.")
+        "epochs on {robust_images_train}; where the two of a pair differ in this, their ROBY differs by more "
+        "than the adversarial training.")
 
 
 def natural_facts(runs):
