@@ -174,7 +174,7 @@ def box_words(runs, printed, of, images, *, failed=0, cause="", fitted=False):
         return f"{question} The networks of this run have too few attackable images to tell."
     left_out = f"{counted(failed, 'failed training')} left out; " if failed else ""
     remark = ("; the network was chosen by this share, so agreement is no evidence" if fitted else
-              "; along the logit's gradient, which does not vanish so, "
+              "; along the logit's gradient, which does not saturate, "
               f"{in_percent(np.mean([logit_share(p) for p in parts]))}")
     own = percentage(*(sum(share[key] for share in least) for key in ("hits", "of")))
     return (f"{question} The step misclassifies {ours['attack']} (mean of {len(runs)} of "
