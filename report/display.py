@@ -289,7 +289,7 @@ def badge(verdict, item=None, fraction=1):
     fraction  of the published scale; the badge names one below 1, where something is measured
     """
     words = verdict
-    if verdict in ("exact", "bound not violated") and item is not None and item.reconstructed:
+    if verdict in ("exact", "not violated") and item is not None and item.reconstructed:
         words += ", as reconstructed here"
     if fraction != 1 and verdict != NOT_MEASURED:
         words += f", {percent(fraction)} of scale"

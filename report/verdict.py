@@ -10,8 +10,8 @@ NOTHING, NOT_MEASURED = "nothing to compare", "not measured"
 VERDICTS = {
     "exact": ("success", "an equality recomputed in an independent way, or a bound with an extremal example "
                          "so near that changed constants are detected"),
-    "bound not violated": ("success", "a bound that no case violates; the page says how near the nearest "
-                                      "extremal example comes"),
+    "not violated": ("success", "a statement that no case tried violates; of a bound the page says how near "
+                                "the nearest extremal example comes"),
     "agrees": ("success", "no claim fails, and at least 95% of the values that can be compared agree with "
                           "the published ones"),
     "claims hold": ("info", "every judged claim holds; published values may differ"),
@@ -92,9 +92,9 @@ def _statement(claims, failed, evidence):
                                 f"bound; it has {', '.join(map(str, evidence)) or 'nothing'}")
     tried, caught, violations = (evidence[k] for k in ("mutants_tried", "mutants_caught", "violations"))
     equality, within = evidence["kind"] == "equality", evidence["within_allowed"]
-    said = [f"the {evidence['kind']} fails in {_counted(violations, 'case')}" if violations else
-            f"the {evidence['kind']} fails by more than rounding" if not within else
-            "the equality holds up to rounding" if equality else "no case that was tried violates the bound"]
+    said = [f"the statement fails in {_counted(violations, 'case')}" if violations else
+            f"the statement fails by more than rounding" if not within else
+            "it holds up to rounding in every case tried" if equality else "no case tried violates it"]
     if tried:
         said.append(f"{caught} of {_counted(tried, 'mutant')} detected")
     if evidence["nearest_witness"] is not None:
@@ -105,7 +105,7 @@ def _statement(claims, failed, evidence):
     elif caught == tried and (equality or tried) and not evidence.get("sampled"):
         word = "exact"
     else:
-        word = "bound not violated"
+        word = "not violated"
     return word, "; ".join(said)
 
 

@@ -300,7 +300,7 @@ theorem_7 = page.statement(
     "theorem-7", evidence=equality(within, violations=int((~across).sum())) | {"kind": "bound"},
     data={"points": len(points), "dimension": points.shape[1],
           "share_that_point_across": float(across.mean()), "within_allowed": bool(within)},
-    note="The theorem is no bound. Formula and direction hold at every point tried where σ' > 0 and L' > 0. "
+    note="Formula and direction hold at every point tried where σ' > 0 and L' > 0. "
          "The condition on σ is lost in the text at hand; without one there is a counterexample (above).")
 
 # %% [markdown]
