@@ -226,8 +226,9 @@ typical("boundary_distance", "boundary_censored", "purity")
 # ## Susceptibility: random perturbations beside an attack
 #
 # A line search along the gradient gives the norm of an attack on each correctly classified image. Random perturbations are then drawn uniformly
-# from L2 balls whose radius is 1, 2, 5 or 10 times this norm. Smaller shares are better. A small share beside a successful attack means that
-# noise of this norm misses the attack ({ref}`sutton-7-2-1`).
+# from L2 balls whose radius is 1, 2, 5 or 10 times this norm. A small share beside a successful attack means that noise of
+# this norm misses the attack ({ref}`sutton-7-2-1`). Neither large nor small shares are better: a robust model needs longer attacks, and longer noise
+# flips more labels.
 
 # %% tags=["show-input"]
 from shared.attacks.line import lost_margin
@@ -255,7 +256,7 @@ typical("susceptible", "noise_1", "noise_10")
 
 # %% tags=["show-input"]
 layout = roby.layout(inference.logits(model, x_test), y_test)
-scores = roby.roby(layout)    # .roby is scaled, .overlap is not
+scores = roby.roby(layout)    # .overlap: the mean overlap over the mean distance of the centres
 
 # %%
 figure, ax = plt.subplots(figsize=(3.9, 2.6))
