@@ -80,7 +80,7 @@ def run(dataset):
             rows.append((f"{name}, {stop}", f"{mixed:,}",
                          *(f"{median(t) / mixed * 1e6:.1f}" for t in (whole, forward, *filters)),
                          *(f"{factor(whole, floor):.2f}" for floor in floors), gain))
-    table(f"Algorithm 1 on {DIGITS:,} digits, white, at most {ITERATIONS} mixes; us for each image mixed",
+    table(f"Algorithm 1 on {DIGITS:,} digits, white, at most {ITERATIONS} mixes; µs for each image mixed",
           ("net", "images mixed", "search", "forward", *(f"filter {way}" for way in FILTERS),
            *(f"to floor {way}" for way in FILTERS), "times a loop"), rows,
           "Floor: forward passes and the filter of SSIM, multiplied in halves, whole or image by image. "

@@ -81,7 +81,7 @@ def run(dataset):
         rows.append((name, *costs(micros[name]), f"{deviation:.1e}"))
     rows += [(f"filter alone, {way}", *costs(times), "-") for way, times in zip(FILTERS, filters)]
     table("SSIM of 28 x 28 images, deviation from a direct float64 evaluation",
-          ("", "us a pair", *(f"to filter {way}" for way in FILTERS), "x faster than scikit-image",
+          ("", "µs a pair", *(f"to filter {way}" for way in FILTERS), "x faster than scikit-image",
            "largest deviation"), rows,
           "Medians over rounds that time all rows in turn. The filter is that of the whole 28 x 28 map, "
           "its matrix multiplied in halves without zero columns, whole, or image by image.")

@@ -121,7 +121,7 @@ def run(dataset):
         with on(threads):
             rows += sweeps(net, x[first], y[first], threads)
     table("A hundred settings of an attack on one image: together, and in a hundred calls of Foolbox, LeNet",
-          ("attack", "threads", "passes, ours", "Foolbox", "s, ours", "Foolbox", "us a pass, ours", "Foolbox",
+          ("attack", "threads", "passes, ours", "Foolbox", "s, ours", "Foolbox", "µs a pass, ours", "Foolbox",
            "times"), rows,
           "Ours looks for the size of the ball and so makes more passes; Foolbox 3 does not. The last column "
           "compares equally many passes. Foolbox has one image a call, which a second thread hardly helps.")

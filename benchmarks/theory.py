@@ -89,7 +89,7 @@ def against_loop():
         rows.append((name, f"{together * 1e6:.1f}", f"{alone * 1e6:.0f}", f"{alone / together:.1f}",
                      f"{off:.1e}"))
     table("Exact values of a grid, all at once and in a loop over cells",
-          ("", "at once, us a cell", "loop, us a cell", "x faster", "largest difference (log)"), rows,
+          ("", "at once, µs a cell", "loop, µs a cell", "x faster", "largest difference (log)"), rows,
           f"The loop ran over about {LOOPED} cells.")
 
 
