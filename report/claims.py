@@ -196,7 +196,7 @@ def _judged(item, rows, phrase, predicate, lacking, others):
             holds, evidence = None, TOO_SMALL
         return {"holds": None if holds is None else bool(holds), "evidence": _words(item, phrase, evidence)}
     so_far = _so_far(item, phrase, predicate, [rows, *given])
-    return {"holds": None, "evidence": WAITS + " and ".join(missing) + so_far}
+    return {"holds": None, "evidence": WAITS + ", ".join(missing) + so_far}
 
 
 def outcome(predicate, given):

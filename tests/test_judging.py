@@ -446,7 +446,7 @@ def test_a_claim_may_speak_of_other_items():
     assert late[0]["evidence"] == "waits for 3 of 5 nets; so far: 1.0 against -3.0"
     assert late[0]["holds"] is None and late[1]["holds"] is True
     absent = claims.judge(ITEM, ROWS, predicates, lacking=lambda begin: "1 of 2 pairs")
-    assert absent[0]["evidence"] == "waits for 1 of 2 pairs and the rows of table-y"
+    assert absent[0]["evidence"] == "waits for 1 of 2 pairs, the rows of table-y"
 
 
 @pytest.mark.parametrize("evidence", [
