@@ -170,7 +170,7 @@ def _cell(item, key, name, printed, places, row):
     cell = as_cell(row.get(name))
     measured, sd, nets, of = cell.value, cell.sd, cell.n, cell.of
     word, why = status(cell.status or row.get("status"), where)
-    if not comparable(printed) or (measured is None and word is None):
+    if not comparable(printed) or (measured is None and word in (None, "proxy", "fitted")):
         return []
     settled = bool(cell.settled or row.get("settled"))
     how = width = None

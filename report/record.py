@@ -53,15 +53,18 @@ def lacking(sets, runs, of=""):
 
     of  what they belong to, in words
     """
+    # A run that is out of date may have parts that its experiment no longer has.
+    parts = {part for s in sets for part in s.sizes if part in TRAINING}
+
     def lacks(decides=None):
         asked = [(s.name, n) for s in sets for n in s.published
                  if decides is None or decides.counts({"run": n, **s.labels.get(n, {})})]
         away = sum(n not in runs[s] for s, n in asked)
         if away:
             return f"{away} of {len(asked)} runs{of}"
-        less = min((runs[s][n] for s, n in asked), key=lambda u: u.share(TRAINING), default=None)
+        less = min((runs[s][n] for s, n in asked), key=lambda u: u.share(parts), default=None)
         short = [] if less is None else [f"{actual:,} of {published:,} {TRAINING[part]}" for part, (
-            actual, published) in less.sizes.items() if part in TRAINING and actual < published]
+            actual, published) in less.sizes.items() if part in parts and actual < published]
         return f"full training{of} ({', '.join(short)})" if short else None
     return lacks
 

@@ -93,7 +93,7 @@ def _statement(claims, failed, evidence):
     tried, caught, violations = (evidence[k] for k in ("mutants_tried", "mutants_caught", "violations"))
     equality, within = evidence["kind"] == "equality", evidence["within_allowed"]
     said = [f"the statement fails in {_counted(violations, 'case')}" if violations else
-            f"the statement fails by more than rounding" if not within else
+            "the statement fails by more than rounding" if not within else
             "it holds up to rounding in every case tried" if equality else "no case tried violates it"]
     if tried:
         said.append(f"{caught} of {_counted(tried, 'mutant')} detected")

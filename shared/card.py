@@ -354,8 +354,8 @@ class Card:
             measures = [m for s in sections for m in s.measures if m.n]
             wide = [m.label for m in measures if m.unit == "%" and m.high - m.low > WIDE]
             few = [m.label for m in measures if m.unit != "%" and m.n < FEW]
-            said = [f"{len(wide)} of the shares have an interval wider than {100 * WIDE:.0f} points, for "
-                    f"example “{wide[0]}”"] if wide else []
+            said = [f"shares with an interval wider than {100 * WIDE:.0f} points: {len(wide)}, "
+                    f"for example “{wide[0]}”"] if wide else []
             said += [f"{len(few)} of the quantiles rest on fewer than {FEW} images, for example "
                      f"“{few[0]}”"] if few else []
             if said:

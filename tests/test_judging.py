@@ -355,7 +355,7 @@ def test_a_claim_that_some_units_decide_waits_for_no_others():
     decided = claims.judge(ITEM, ROWS, {"rises": first, "larger": larger},
                            lacking=lambda decides: None if decides is first else "1 of 3 nets")
     assert decided[0]["holds"] is True and decided[1]["evidence"].startswith("waits for 1 of 3 nets; so far")
-    sets = [SimpleNamespace(name="s", published=dict.fromkeys(("a-1", "b-1", "c-1")),
+    sets = [SimpleNamespace(name="s", published=dict.fromkeys(("a-1", "b-1", "c-1")), sizes=("images",),
                             labels={f"{name}-1": {"name": name} for name in "abc"})]
     runs = {"s": {"a-1": store.Run("a-1", {}, {"images": [5, 9]}, {}, 1, {}, {})}}
     lacking = record.lacking(sets, runs, " of Table 1")
@@ -365,11 +365,13 @@ def test_a_claim_that_some_units_decide_waits_for_no_others():
 
 
 def test_a_claim_waits_for_networks_that_are_trained_as_long_as_published():
-    sets = [SimpleNamespace(name="s", published=dict.fromkeys("ab"), labels={})]
+    sets = [SimpleNamespace(name="s", published=dict.fromkeys("ab"), labels={}, sizes=("epochs",))]
     runs = {name: store.Run(name, {}, {"epochs": [n, 91], "images_train": [5, 5]}, {}, 1, {}, {})
              for name, n in (("a", 91), ("b", 2))}
     assert record.lacking(sets, {"s": runs})() == "full training (2 of 91 epochs)"
     assert record.lacking(sets, {"s": runs | {"b": runs["a"]}})() is None
+    sets[0].sizes = ("images_train",)       # the run is of an earlier version, with another part
+    assert record.lacking(sets, {"s": runs})() is None
 
 
 # ---- claims on every case ----------------------------------------------------------------------------------
@@ -649,7 +651,7 @@ def test_the_reason_of_a_statement_is_in_words():
     assert verdict([], [], evidence(mutants_caught=3))[1] == (
         "no case tried violates it; 3 of 4 mutants detected; "
         "the nearest extremal example comes to 0.998 of the bound")
-    for kind, told in (("equality", "it holds up to rounding in every case tried"), ("bound", "no case tried")):
+    for kind, told in (("equality", "it holds up to rounding in every case"), ("bound", "no case tried")):
         assert verdict([], [], evidence(kind=kind))[1].startswith(told)
         assert "the statement fails in 2 cases" in verdict([], [], evidence(kind=kind, violations=2))[1]
         assert "by more than rounding" in verdict([], [], evidence(kind=kind, within_allowed=False))[1]

@@ -89,7 +89,7 @@ page.extra("rank-agreement", natural, ranking.rank_agreement,
            "Rank correlation of each quantity with the success of PGD at ε/3, over the ten networks",
            header=ranking.HEADER)
 page.text(natural, ranking.answer,
-          "With PGD at ε/3, {clear} of {quantities} quantities have an interval over networks without 0. "
+          "With PGD at ε/3, the interval over networks excludes 0 for {clear} of {quantities} quantities. "
           "Differences were not tested.")
 page.extra("quantities", networks, lambda runs: figures.network_rows(
     runs, ["asr_third", *ranking.QUANTITIES], sort="asr_third"),
@@ -140,7 +140,7 @@ page.text(suspects, ranking.of_suspects,
 # ## Table I: accuracy, attack success, FSA, FSD and ROBY
 #
 # ASR∞ is the success of the text's PGD on correctly classified images (pixels in [0, 1]: ε = 0.3 with 40 steps of 0.01; on CIFAR-10
-# ε = 1/255 with 10 steps of 0.25/255). ASR₂ is the success in the L2 ball of the same ε, which is the literal reading.
+# we assume ε = 1/255 with 10 steps of 0.25/255). ASR₂ is the success in the L2 ball of the same ε, which is the literal reading.
 # Values agree (✓) only to their printed digits. A success rate is marked “?” if the published one lies in the 99% interval of ours.
 
 # %% mystnb={"code_prompt_hide": "Hide Table I: {type}", "code_prompt_show": "Show Table I: {type}"} tags=["hide-output"]

@@ -174,8 +174,8 @@ page.text(BOTH, facts_of,
         "of the robust network in {same.original} on clean and in {same.adversarial} on adversarial images, "
         "by predicted classes, as in the second row of the table above. Our natural networks were trained "
         "for {natural_epochs} epochs on {natural_images_train} images, the robust ones for {robust_epochs} "
-        "epochs on {robust_images_train}; where the two of a pair differ in this, their ROBY differs by more "
-        "than the adversarial training.")
+        "epochs on {robust_images_train}; where the two of a pair differ in this, the adversarial training "
+        "is not the only cause of a difference of their ROBY.")
 
 
 def natural_facts(runs):
@@ -263,8 +263,8 @@ page.text(digits, lambda runs: {
     "clean": figures.between(CLEAN["data"](runs)["neighbours_pct"].values()),
     "attacked": figures.between(ATTACKED["data"](runs)["neighbours_pct"].values())},
         "The nearest neighbour in the map has the class of an image for {clean} of the clean images "
-        "(Figure 7) and for {attacked} of the adversarial ones (Figure 8; {n} networks, one map of {images} "
-        "images each; chance: about {chance:.0f}%). The paper gives no criterion of “poor”.")
+        "(Figure 7) and for {attacked} of the adversarial ones (Figure 8; {n} networks, one map of at "
+        "most {images} images each; chance: about {chance:.0f}%). The paper gives no criterion of “poor”.")
 
 # %% [markdown]
 # ## Figure 9: robust networks, adversarial images
@@ -277,7 +277,7 @@ page.figure("figure-9", robust_digits, **ATTACKED)
 #
 # | choice | ours | reason |
 # |---|---|---|
-# | adversarial training | half of each batch; PGD of radius ε with 7 steps of length ε/3 | the text: as many clean as adversarial images; its 40 steps take about six times as long, and this weaker attack may be one reason why the text's PGD still flips images of the robust network |
+# | adversarial training | half of each batch; PGD of radius ε with 7 steps of length ε/3 | the text: as many clean as adversarial images; the text's 40 steps would take about six times as long, and the weaker attack in training may be one reason why the text's PGD still flips images of the robust network |
 # | classes of adversarial images | true labels; predicted ones stand beside them | the text takes the predicted class, the later code the true one; by predicted labels a successful attack changes what a class is |
 # | images of the maps | the attacked images, logits, perplexity 30 | not stated |
 # | grouping of classes in a map | the share of images whose nearest neighbour has their class | the text names no measure |

@@ -53,8 +53,8 @@ page = start("chen/iv_f_cost", globals())
 # on each network and claims that ROBY takes about 1% of the time of PGD, and less than a second.
 #
 # The times here are processor seconds of one core, measured once for each network of {ref}`Section IV.C <chen-iv-c>`
-# that ran on a CPU; those on a GPU shared it and are left out. The paper does
-# not state its hardware, so our milliseconds are marked “proxy” and are not compared with the published ones. The share of the
+# that ran on a CPU; those on a GPU ran beside others and are left out. The paper does
+# not state its hardware, so our milliseconds are not compared with the published ones. The share of the
 # attack depends less on the hardware.
 
 # %%

@@ -100,7 +100,7 @@ def trained(seed):
 
 model = trained(seed=0)
 
-# 3. Three instruments on 100 images.
+# 3. Three instruments; the first two attack and mix 100 images.
 print("accuracy:", inference.accuracy(model, x_test, y_test))
 x, y = x_test[:100], y_test[:100]
 print("accuracy under PGD:", PGD(Linf(0.1), steps=20, step=0.02)(model, x, y, generator=0).robust_accuracy)
@@ -108,7 +108,7 @@ pairs = borderline.search(model, x, borderline.backgrounds("digit", x, y, 0), ma
 print("similarity where the label changes:", borderline.summary(pairs)["robustness_mean"])
 print("overlap of the classes:", roby.measure(model, x_test, y_test).overlap)
 
-# 4. All instruments on 40 images; card.html is for the browser.
+# 4. All instruments, those that search on 40 images; card.html is for the browser.
 report = card(model, x_test, y_test, images=40)
 report.save("card.html")
 print(report)
@@ -227,7 +227,7 @@ typical("boundary_distance", "boundary_censored", "purity")
 #
 # A line search along the gradient gives the norm of an attack on each correctly classified image. Random perturbations are then drawn uniformly
 # from L2 balls whose radius is 1, 2, 5 or 10 times this norm. A small share beside a successful attack means that noise of
-# this norm misses the attack ({ref}`sutton-7-2-1`). Neither large nor small shares are better: a robust model needs longer attacks, and longer noise
+# this norm flips few of the labels that the attack flips ({ref}`sutton-7-2-1`). Neither large nor small shares are better: a robust model needs longer attacks, and longer noise
 # flips more labels.
 
 # %% tags=["show-input"]
@@ -294,7 +294,7 @@ if len(examples):
           f"re-trainings {' and '.join(f'{e:.0%}' for e in errors[1:])}.", "A digit, then three with spots.")
 if kind := (record.read("shu", "procedure-region-types") or {}).get("data"):
     display.say("Of {} boxes around an MNIST digit, {type_1} mislead the attacked network but not all of its "
-                "re-trainings, {type_2} all ten networks, {type_3} re-trainings alone; {type_n} do neither."
+                "re-trainings, {type_2} all ten networks, {type_3} re-trainings alone; {type_n} mislead none."
                 .format(sum(kind.values()), **kind))
 
 # %%

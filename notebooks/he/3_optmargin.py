@@ -161,7 +161,7 @@ page.extra("networks", networks, lambda networks: [
 #
 # An attack succeeds on a correctly classified image if its example is misclassified. *OptStrong* is OptBrittle with the condition that the
 # wrong class leads by 40 logits. {term}`FGSM` is one step along the sign of the gradient. The distance is the root mean square ({term}`RMS`) of the changes of all pixel values (0 to 1 for MNIST, 0 to 255 for CIFAR-10), averaged over successful
-# examples. It depends on unpublished settings: {ref}`he-3-settings`.
+# examples. It depends on unpublished settings ({ref}`he-3-settings`).
 
 # %%
 page.table("table-1", attacks, lambda runs: figures.across(

@@ -198,7 +198,7 @@ def what_training_does(*runs):
             "near": "; ".join(near) or "none", **PRINTED.robustness_ssim.groupby("background").agg(np.ptp)}
 
 page.text((searches, variants), what_training_does,
-        "The robustness (SSIM) of networks of one architecture that differ only in their seed spreads over "
+        "In our recipe the robustness (SSIM) of the networks of one architecture spreads over "
         "{least:.2f} to {most:.2f}; that of the three published networks spreads over {white:.2f} towards "
         "white and {black:.2f} towards black. In {outliers} of {rows} rows of our recipe the published value "
         "lies more than 0.02 outside the range of our networks: {outside}. Architecture B was not varied. "

@@ -177,7 +177,8 @@ def how_far(runs):
 
 
 page.text(searches, how_far,
-        "By these readings the SSIM values lie {least:.3f} to {most:.3f} from the published ones on average.")
+        "By the readings other than single networks, the SSIM values lie {least:.3f} to {most:.3f} from the "
+        "published ones on average.")
 
 # %% [markdown]
 # ## The trade-off over all thresholds
@@ -282,8 +283,9 @@ BOX = (
     "them. The price is robustness: the SSIM of digit and last image with its label (higher: "
     "less robust) is {ours.white.robustness_ssim:.3f} and {ours.black.robustness_ssim:.3f} (unpruned "
     "{plain.white.robustness_ssim:.3f} and {plain.black.robustness_ssim:.3f}; paper: "
-    "{paper.white.robustness_ssim:.3f} and {paper.black.robustness_ssim:.3f}). Of the {claims} claims on "
-    "Table IV {hold} hold in our values, and {decided} if pixels of exactly 128 are pruned, too.")
+    "{paper.white.robustness_ssim:.3f} and {paper.black.robustness_ssim:.3f}). Claims on "
+    "Table IV that hold in our values: {hold} of {claims}, and {decided} if pixels of exactly 128 are "
+    "pruned, too.")
 
 
 def facts_of(runs):

@@ -241,7 +241,7 @@ page.extra("kinds", sweeps, beyond.suspects,
           "Boxes of Table 2 by the kind of region, as published and here, and where ours is of the published "
           "kind", header=beyond.SUSPECTS)
 page.text(sweeps, beyond.of_suspects,
-        "{same} of {n} boxes are of the published kind. Of the other {other}, {reached} are of that kind "
+        "Boxes of the published kind: {same} of {n}. Of the other {other}, {reached} are of that kind "
         "under another choice ({sizes} at another size, {rules} with other pixels kept, {classes} for "
         "another wrong class; a box can count more than once), and {left} under none. Another class can be "
         "tried only where a second one has 80 examples.")
@@ -293,7 +293,7 @@ if len(best) and (facts := beyond.box(best)):
         + f"For one digit 1 the mean over the paper's {facts['n']} attacks is {facts['others']:.0%} (paper: "
         f"{facts['paper']['others']:.0%}); single attacks differ more, most of all {facts['farthest']}. "
         "The boxes that the examples span are of the paper's kind (errors of the attacked network, of "
-        f"others, or of all) for {kinds['same']} of {kinds['n']} attacks; digit and training are "
+        f"others, or of all) for {kinds['same']} of {kinds['n']} attacks; digit and most of the training are "
         "unpublished, so this "
         "does not refute the paper.",
         picture=figures.draw_curves(best, "table-2"), sets=(sweeps,),

@@ -237,7 +237,7 @@ def alarm_data(sweeps, clean):
 both = (sweeps, clean)
 page.picture(both, draw_alarms,
              caption="Share of images on which some two networks disagree, by their number",
-            alt="Three curves against the number of networks: adversarial images, noise, clean digits.")
+            alt="Curves against the number of networks: adversarial images, noise, clean digits.")
 page.text(clean, figures.disagreement,
         "All {networks} networks together raise an alarm on {clean.percent:.1f}% of {clean.of} clean digits "
         "(95% interval {clean.low:.1f} to {clean.high:.1f}). The share is {false.percent:.1f}% of the "
@@ -275,7 +275,7 @@ if facts.get("alarm_adversarial") is not None:
         "{false.of}; 95% interval {false.low:.1f} to {false.high:.1f}). An attack that uses all networks may "
         "avoid the alarm, and was not tested.", facts),
         picture=draw_alarms(*runs), sets=both,
-        alt="Three curves against the number of networks: adversarial images, noise, clean digits.")
+        alt="Curves against the number of networks: adversarial images, noise, clean digits.")
 
 # %%
 page.finish()

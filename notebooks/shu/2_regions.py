@@ -254,7 +254,7 @@ page.figure("figure-2", planes, draw_regions, data=counts,
 #
 # ## Exercises
 #
-# - `size=81`, in place of 41: which areas join on the finer grid, and which small ones appear?
+# - `size=81`, in place of the 41 of `quick`: which areas join on the finer grid, and which small ones appear?
 
 # %%
 best = page.best(planes)

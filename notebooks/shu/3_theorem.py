@@ -259,7 +259,7 @@ display.say(prose.fill(
 #
 # | choice | ours | reason |
 # |---|---|---|
-# | the pair of classifiers | two thresholds on one pixel, errors on slabs | their losses are exact fractions |
+# | the pair of classifiers | one threshold on one pixel, errors on slabs | their losses are exact fractions |
 # | “continuous distribution” | one with a density | it suffices; that no single image has positive probability does not, as the diagonal shows |
 # | the network of the conjectures | a LeNet with random weights | the argument holds for all weights |
 #

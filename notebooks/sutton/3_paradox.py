@@ -168,7 +168,7 @@ page.text(example, lambda u: f"{example_in_words(u)} {{ref}}`Section 7.2.1 <sutt
 #
 # The table's caption is lost in our copy. Each entry is the *median* over the problems of a class and the next one, taken row by row, so that a
 # column joins different problems; one entry does not fit ({ref}`audit <audit>`). Failed trainings count, with no attackable image; in the rows
-# of random perturbations they have no value. A value without a mark is not
+# of random perturbations they have no value. A share or norm without a mark is not
 # compared: it is a median over a part of the problems.
 
 # %%
@@ -181,7 +181,7 @@ def incomplete(dataset, have, values):
     """Why a median over some values is not that of the paper; None where all problems have a value."""
     of_all = len(PROBLEMS[dataset])
     if have < of_all:
-        return f"not measured: {have} of {of_all} problems are there"
+        return f"not measured: a median over {have} of {of_all} problems"
     without = of_all - values
     return f"not measured: {without} of {of_all} problems without an attackable image" if without else None
 

@@ -135,8 +135,8 @@ lemma_23 = check(page, "lemma-23", again=lambda n, r, h: cap_share(n, 1 - h / r)
 #
 # The perturbations that cross the plane are a cap of height $\delta - \epsilon$. Its share of the ball is exactly $\tau_n(\epsilon/\delta)$; Lemma 23
 # with $r = \delta$ gives the bound. Both fall at the same exponential rate, $-\tfrac12\ln(1-\epsilon^2/\delta^2)$ per dimension: for a fixed ratio
-# $\epsilon/\delta$ the bound loses a factor of order $\sqrt n$. The factor also grows as $\epsilon$ approaches $\delta$. The bound is attained only
-# in the limit of a plane through the point, where both sides equal ½.
+# $\epsilon/\delta$ the bound loses a factor of order $\sqrt n$. The factor also grows as $\epsilon$ approaches $\delta$. For
+# $\delta > \epsilon$ the bound is attained only in the limit of a plane through the point, where both sides equal ½.
 
 # %%
 NEEDED_AT = (10, 100, 1000, PICTURE, 10_000, 150_528)

@@ -222,7 +222,7 @@ theorem_11 = check(page, "theorem-11", again=lambda n, eta, lipschitz, delta: be
 # With $r = 1$ and $\eta = \epsilon$ this is Theorem 5.
 #
 # :::{dropdown} Proof idea
-# Again $\alpha = 0$: safe are only the points in the cap farther than $\delta$ from the plane. In high dimension a ball has next to nothing there as
+# Again $\alpha = 0$: only the points in the cap farther than $\delta$ from the plane are safe. In high dimension a ball has next to nothing there as
 # soon as $\delta$ exceeds $\eta$, for most of a ball lies close to the plane through its centre.
 # :::
 
@@ -362,7 +362,7 @@ display.table(["theorem", "rare event", "bound"],
 # A roof bends in one of $n-1$ directions, so it changes the probability of crossing little. The worst surface of slope $L$ bends in all of them: a
 # cone $g = -L\|\pi x\|$ with the point under its apex. Noise has nearly all its length along the plane, where the cone has come down by $L\delta$;
 # the probability of crossing is one integral over the angle of the noise. The table compares it with the bound. Where the condition
-# $\eta > L\delta\sqrt{1+L^2}$ fails, the bound is 1, and noise does cross. The last column is the probability for a plane at the same distance.
+# $\eta > L\delta\sqrt{1+L^2}$ fails, the bound is 1, and noise does cross. The last column is the probability for a plane at the same depth.
 
 # %%
 CONE_N, CONE_SLOPE = 3072, 0.1

@@ -335,7 +335,7 @@ figure_7 = page.figure(
                   "expected_to_cross": float(tail(n, abs(flat_x[0]) / NOISE))},
     contains={"typical point": bool(abs(abs(flat_x[0]) - epsilon) < 1 / np.sqrt(n)),
               "small distance": bool(abs(flat_x[0]) < NOISE / 2), "avoiding the surface": crossed == 0},
-    note="A drawing from random points in all coordinates; checked is that drawn and computed distances to "
+    note="A drawing from random points in all coordinates; the check is that drawn and computed distances to "
          "the plane agree.")
 
 # %% [markdown]

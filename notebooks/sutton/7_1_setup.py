@@ -105,8 +105,8 @@ page.table("table-2", (), lambda: [
 # whose label flips under at least one random perturbation, uniform in a ball of $\delta$ times the norm of the attack. The loop below
 # is run on three small problems. In the first the network is linear, so that its nearest boundary, its shortest attack and, by
 # {ref}`Theorem 1 <sutton-4-1>`, the
-# probability of every random perturbation have closed forms. The other two networks have forty hidden units and a curved boundary, between
-# two and six classes. Every fifth label is wrong, so that some images are misclassified.
+# probability of every random perturbation have closed forms. The other two networks have forty hidden units and curved
+# boundaries: one has two classes, the other six. Every fifth label is wrong, so that some images are misclassified.
 
 # %% tags=["show-input"]
 STEPS = scalings()[1:]  # of the 256 equal steps the first, 0, is the image itself
@@ -253,7 +253,7 @@ inside = sum(row["low"] <= row["exact"] <= row["high"] for row in crossings)
 page.text((), lambda: {"inside": inside, "all": len(crossings), "image": crossings[-1]["image"]},
         "{inside} of {all} exact values lie inside the 99.99% intervals of the measured shares. With 3,072 "
         "values, as in a CIFAR-10 image, and δ = 10, at least one of 2,000 perturbations crosses the plane "
-        "with probability of {image:.2g}%.")
+        "with a probability of {image:.3g}%.")
 checks.check("procedure-random-perturbation", equals(shares, R), {}, {
     "all must succeed": {"result": lambda flips: 0 if flips.all() else len(flips)},
     "not in norms of the attack": {"radius": lambda delta, norm: delta},
@@ -334,8 +334,8 @@ page.text((), lambda: {
 #
 # | choice | ours | reason |
 # |---|---|---|
-# | sizes in Table 2 | 3 by 3 convolutions, 2 by 2 pools | of the convolutions the parameter counts allow nothing else; pools have no parameters: these are VGG's, and the widths under *Padding* fit |
-# | batch normalisation | after every rectifier in the networks of the results, running momentum 0.9 | Table 2 has none, so the counts above leave it out; {ref}`a rule <which-network>` chose it on traffic signs |
+# | sizes in Table 2 | 3 by 3 convolutions, 2 by 2 pools | the parameter counts allow no other size of convolution; pools have no parameters: 2 by 2 is VGG's, and the widths under *Padding* fit it |
+# | batch normalisation | after every rectifier in the networks of CIFAR-10, Fashion-MNIST and GTSRB, running momentum 0.9; none in training with noise | Table 2 has none, so the counts above leave it out; {ref}`a rule <which-network>` chose it on traffic signs |
 # | padding | none | the default of the authors' software; the widths under *Padding* fit it. VGG pads: {ref}`sutton-7-2-3` measures what difference it makes |
 # | where dropout stands | after each pool | the paper has dropout of 0.4 “on the convolutional layers” and does not say after which of them; another is measured beside it in {ref}`sutton-7-2-3` |
 # | range of the 256 steps | 0 to 5, images in [0, 1] | inferred from the norms printed with Figures 11 and 12 |

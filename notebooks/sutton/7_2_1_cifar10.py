@@ -73,7 +73,7 @@ SHARES = {key: tables.printed(PAPER[item])
 # %% [markdown]
 # ## The claim, and how it is tested
 #
-# A network learns to separate each two of the ten classes, which makes 45 problems. Two shares are measured on the images that it
+# A network learns to separate every two of the ten classes, which makes 45 problems. Two shares are measured on the images that it
 # classifies correctly ({ref}`definitions <sutton-7-1>`):
 #
 # 1. *Adversarial susceptibility*: the share of these images whose label an **attack** flips, a step of norm at most 5 along the gradient of

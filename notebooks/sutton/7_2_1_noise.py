@@ -188,8 +188,8 @@ for item, kind in (("figure-15", "cube"), ("figure-16", "ball")):
 # %% [markdown]
 # ## Three readings of a mean norm
 #
-# The published norms of attacks have a standard deviation that exceeds the mean in Tables 13 to 18 but not in Table 6
-# ({ref}`published numbers against each other <audit>`). The tables do not say which images they average over. The text speaks of "the
+# The published norms of attacks have a standard deviation that exceeds the mean in all of Tables 13 to 18, but in one
+# of 90 in Table 6 ({ref}`published numbers against each other <audit>`). The tables do not say which images they average over. The text speaks of "the
 # average norm of the successful adversarial attacks", which is the first of three readings:
 #
 # - *attacked images*: the mean over the images with an attack, as in Tables 6 to 8;

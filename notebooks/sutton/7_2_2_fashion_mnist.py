@@ -60,7 +60,7 @@ SHARES = tables.printed_shares(PAPER["table-20"])
 # The paper expects the results on colour images ({ref}`sutton-7-2-1`) to hold for grey images of clothes as well. A shorter network learns
 # to separate each kind of clothes from the next one in the list. Of the correctly classified images, *adversarial susceptibility* is the share
 # whose label an attack flips, a step of norm at most 5 along the gradient of the loss. *Random susceptibility* is the share of these attackable
-# images for which at least one of 2,000 random perturbations flips the label, with a norm of $\delta$ times that of the image's own attack
+# images for which at least one of 2,000 random perturbations flips the label, of a norm up to $\delta$ times that of the image's own attack
 # ({ref}`definitions <sutton-7-1>`).
 #
 # The paper reports the effects of CIFAR-10 again (Tables 20 and 21, Figures 17 and 18): accurate networks, many attackable images, and random
@@ -105,7 +105,7 @@ page.table("table-20", pairs, tables.summary_shares, behind=tables.BEHIND)
 #
 # Our networks have batch normalisation, which the paper's Table 2 does not list. {ref}`A rule <which-network>` chose it on the traffic signs
 # of {ref}`Section 7.2.3 <sutton-7-2-3>`; the problems of this page have no part in it. {ref}`Section 7.1 <sutton-7-1>` explains why a loss
-# gradient can vanish; the gradient of the *logit*, the value before the sigmoid, does not in this way.
+# gradient can vanish; the gradient of the *logit*, the value before the sigmoid, does not vanish in this way.
 
 # %%
 figures.show_means(page, "fashion-means", pairs, SHARES, CLASSES)

@@ -66,7 +66,7 @@ SHARES = tables.printed_shares(PAPER["table-23"])
 # The paper chose six traffic signs that look unlike each other, to see whether such problems are more robust. For each pair of successive
 # signs in Table 22 one network, with two convolutions fewer than that for CIFAR-10, separates the two. Of the correctly classified images,
 # *adversarial susceptibility* is the share whose label an attack flips, a step of norm at most 5 along the gradient of the loss. *Random
-# susceptibility* is the share of these attackable images for which at least one of 2,000 random perturbations flips the label, with a norm of
+# susceptibility* is the share of these attackable images for which at least one of 2,000 random perturbations flips the label, of a norm up to
 # $\delta$ times that of the image's own attack ({ref}`definitions <sutton-7-1>`).
 #
 # The paper does not state which images are test images. The published percentages correspond to whole numbers of images only if about 30% of
@@ -260,7 +260,7 @@ figures.publish_violins(page, "figure-20", pairs, NEXT, CLASSES, DELTAS[-1])
 # | which images are test images | about 30% of the benchmark's training images, drawn at random | inferred: with these sizes the published shares are whole numbers of images; with the benchmark's own test set they are not |
 # | how many of each sign | 65, 69, 605, 231, 469 and 348, in the order of Table 22 | inferred: the best fit; one number is free |
 # | number of networks | one a problem; some problems are repeated with another seed or another reading | as in the paper; the repetitions measure the differences between networks |
-# | size of an image | 32 by 32 pixels, colour | the number is lost in our copy; with 30 or fewer pixels a side the layers would shrink the image to nothing before the two convolutions that the paper removes, see {ref}`sutton-7-1` |
+# | size of an image | 32 by 32 pixels, colour | the number is lost in our copy; CIFAR-10 has this size. The two convolutions that the paper removes would leave a width of 1 here, and nothing of 30 pixels or fewer ({ref}`sutton-7-1`) |
 # | size of the network | Table 2 without its last two convolutions | as the paper says |
 # | steps of training | an epoch ends with a smaller batch | as in the paper's software; 20 km/h against end of no passing has few images, so three steps an epoch |
 #

@@ -162,11 +162,11 @@ def thresholds(data):
 
 networks_claim("figure-2", "no single threshold")(over_networks(lambda c: (
     c.paper <= c.median.high and c.paper <= c.least.high,
-    "the threshold best on these {images} images misclassifies {median.words} of benign or of OptMargin "
-    "images by the median and {least.words} by the nearest distance; the paper's classifier {paper:.1f}%, on "
-    "its network"), thresholds, of_all=True,
-    reads="“separates” is read as an interval below the error of that classifier; Section 5 trains a "
-          "classifier on the images of this page"))
+    "the threshold best on these {images} images errs on the worse of the two kinds, benign or OptMargin "
+    "images, at a rate of {median.words} by the median and {least.words} by the nearest distance; the "
+    "paper's classifier {paper:.1f}%, on its network"), thresholds, of_all=True,
+    reads="“separates” is read as an interval below the error of that classifier; Section 5 trains such a "
+          "classifier"))
 networks_claim("figure-2", "Adversarial training brings")(over_networks(lambda c: (
     c.benign.median < c.normal.benign.median if c.network == "mnist-adv" else
     c.benign.median > c.normal.benign.median, "{benign.words}, normal {normal.benign.words}"),

@@ -205,8 +205,8 @@ def attack_fools_another(rows):
     row, = rates(rows).to_dict("records") or [{}]
     return over_cases({"": row}, lambda c: (
         c.M1 == 1 and c.most > 0.5 and c.second == 0,
-        f"attacked network {short(c.M1)}; of the others the most often fooled one {short(c.most)}, the next "
-        f"{short(c.second)}"),
+        f"rates: attacked network {short(c.M1)}, the most often fooled of the others {short(c.most)}, the "
+        f"next {short(c.second)}"),
         reads="“often” is read as more than half, of one network; “never” holds for the others")
 
 
@@ -251,7 +251,7 @@ claim("figure-10", "belong to M_1")(
 claim("figure-10", "Types 1 and 3")(
     "a definition: one network is right and another wrong at types 1 and 3, all are wrong at type 2")
 claim("figure-10", "larger perturbation than delta")(
-    "a choice of the paper for its drawing; Section 2.4 names the boxes outside the ball")
+    "a choice of the paper for its drawing; the paper's Section 2.4 names the boxes outside the ball")
 
 
 @claim("procedure-robust-classification", "Helps in uncertainty")

@@ -204,11 +204,13 @@ def box(page, trained, printed):
     points = " and ".join(f"{prose.short(score)} on *{pair}*" for pair, score in nearest.iloc[0].items())
     page.box(
         "Which network gives the published accuracies, attackable shares and norms, where the paper's text "
-        f"leaves parts of it open? Of {figures.counted(len(runs), 'training')} measured so far, one with "
+        "leaves parts of it open? Of the networks in "
+        f"{figures.counted(len(runs), 'training')} so far, that with "
         f"{'batch' if normalised == 'bn' else 'no batch'} normalisation, {in_words(('plain', *rest))} and "
         f"{figures.counted(epochs, 'epoch')} has the smallest mean score over both pairs, with images of "
         f"zero gradient counted as {counting(zero)}: {points} (the sum of eight squared deviations, in "
-        f"standard deviations over the published pairs). {choice_in_words(runs, printed)} The other pages of "
-        "Section 7 use the network that an earlier rule chose on traffic signs ({ref}`sutton-7-2-3`).",
+        f"standard deviations over the published pairs). {choice_in_words(runs, printed)} The pages on "
+        "CIFAR-10, Fashion-MNIST and traffic signs use the one that an earlier rule chose on traffic signs "
+        "({ref}`sutton-7-2-3`).",
         picture=draw(runs, printed, nearest), alt="A heat map: rows are networks on a pair of classes, "
         "columns are the deviations from the published values.")
