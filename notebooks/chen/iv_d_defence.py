@@ -43,6 +43,7 @@ import pandas as pd
 
 from papers.chen import experiments, figures
 from report import prose
+from report.cell import Cell, values
 from report.page import start
 
 page = start("chen/iv_d_defence", globals())
@@ -92,8 +93,8 @@ def table_5(*frames):
     """A row a network of which there is a natural or a robust one, as Table V prints them."""
     columns = [f"roby_{samples}_{kind}" for samples in SAMPLES for kind in KINDS]
     return [dict.fromkeys(columns) | dict(zip(("dataset", "model"), name)) | {
-        f"roby_{samples}_{kind}": value for kind, u in sides.items()
-        for samples, value in measures(u).items()}
+        f"roby_{samples}_{kind}": Cell(value, status=figures.below(u) if value is not None else None)
+        for kind, u in sides.items() for samples, value in measures(u).items()}
         for name, sides in by_network(*frames).items()]
 
 
@@ -131,10 +132,10 @@ def by_reading(*frames):
     for reading in READINGS if pairs(*frames) else ():
         rows.append({"reading": reading})
         for samples in SAMPLES:
-            values = pd.DataFrame([[measures(u, reading)[samples] for u in pair]
-                                   for pair in pairs(*frames).values()], columns=KINDS).dropna().astype(float)
-            rows[-1] |= {f"{samples}_{kind}": values[kind].mean() for kind in KINDS} | {
-                samples: f"{(values.robust < values.natural).sum()} of {len(values)}"}
+            both = pd.DataFrame([[measures(u, reading)[samples] for u in pair]
+                                 for pair in pairs(*frames).values()], columns=KINDS).dropna().astype(float)
+            rows[-1] |= {f"{samples}_{kind}": both[kind].mean() for kind in KINDS} | {
+                samples: f"{(both.robust < both.natural).sum()} of {len(both)}"}
     return rows
 
 
@@ -180,7 +181,7 @@ page.text(BOTH, facts_of,
 
 def natural_facts(runs):
     """For sentences: on how many natural networks ROBY falls under attack, here and in the paper."""
-    rows = pd.DataFrame(table_5(runs)).dropna(subset=["roby_adversarial_natural", "roby_original_natural"])
+    rows = pd.DataFrame(values(table_5(runs))).dropna(subset=["roby_adversarial_natural", "roby_original_natural"])
     same = pd.DataFrame(PRINTED).merge(rows[["dataset", "model"]])
     ours, paper = (int((some.roby_adversarial_natural < some.roby_original_natural).sum())
                    for some in (rows, same))
@@ -214,15 +215,15 @@ def draw(rows, samples="original"):
 
 def of_samples(samples):
     """What `page.figure` takes for Figure 5 or 6."""
-    return {"draw": lambda *frames: draw(pd.DataFrame(table_5(*frames)), samples),
+    return {"draw": lambda *frames: draw(pd.DataFrame(values(table_5(*frames))), samples),
             "data": lambda *frames: {
                 "panels": len({row["dataset"] for row in table_5(*frames)}),
                 "networks": {f"{row['dataset']} {row['model']}": {
-                    kind: row[f"roby_{samples}_{kind}"] for kind in KINDS} for row in table_5(*frames)}},
+                    kind: row[f"roby_{samples}_{kind}"] for kind in KINDS} for row in values(table_5(*frames))}},
             "alt": f"For each data set, ROBY of natural and robust networks on {SAMPLES[samples]}.",
             "contains": {"panels per dataset": lambda d: d["panels"] == 3,
                          "natural and robust ROBY": lambda d: any(
-                             None not in values.values() for values in d["networks"].values())}}
+                             None not in both.values() for both in d["networks"].values())}}
 
 
 page.figure("figure-5", BOTH, **of_samples("original"))
@@ -299,7 +300,7 @@ BOX = (
     "this is no verdict on the paper.")
 best = page.best(*BOTH)
 if all(map(len, best)) and (facts := facts_of(*best)) and prose.complete(BOX, facts):
-    page.box(prose.fill(BOX, facts), picture=draw(pd.DataFrame(table_5(*best)).dropna()), sets=BOTH,
+    page.box(prose.fill(BOX, facts), picture=draw(pd.DataFrame(values(table_5(*best))).dropna()), sets=BOTH,
              alt="ROBY of natural and robust networks on clean images over the networks.")
 
 # %%

@@ -166,6 +166,7 @@ def on(samples):
 
 def declines(rows):
     """The rows with the decline of ROBY, natural minus robust, on both kinds of images."""
+    rows = values(rows)
     return rows.assign(**{samples: rows[f"roby_{samples}_natural"] - rows[f"roby_{samples}_robust"]
                           for samples in ("original", "adversarial")})
 

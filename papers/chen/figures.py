@@ -108,6 +108,12 @@ def success(run, attack):
     return float(wrong[correct].mean())
 
 
+def below(run):
+    """The status of a network that stayed below its published accuracy; None of the others."""
+    return None if pd.isna(run.get("asked")) or run["reached"] else (
+        f"proxy: a network below the published accuracy after {run['epochs']} epochs")
+
+
 def networks(runs):
     """A row a network of the runs: its printed names, accuracy, success of each attack, metrics, distances.
 
@@ -118,8 +124,7 @@ def networks(runs):
     return pd.DataFrame([{
         "dataset": DATASETS[u["dataset"]], "model": SPELT[u["model"]], "acc": u["test_accuracy"],
         "epochs": u["epochs"], "matched": not pd.isna(u.get("asked")) and u["reached"],
-        "status": None if pd.isna(u.get("asked")) or u["reached"] else
-                  f"proxy: a network below the published accuracy after {u['epochs']} epochs",
+        "status": below(u),
         "n": int(np.sum(u["correct"])), "margin": float(np.mean(u["margins"])),
         **{name: float(np.median(np.where(np.isnan(u[name]), end, u[name]))) for name, end in LIMITS.items()},
         **{f"asr_{name}": success(u, name) for name in ATTACKS},
