@@ -39,7 +39,8 @@ from report import reference
 from report.page import start
 
 page = start("sutton/7_1_1_network", globals())
-PRINTED = study.published(reference.paper("sutton"))
+PAPER = reference.paper("sutton")
+PRINTED = study.published(PAPER)
 
 # %% [markdown]
 # ## What the paper says, and how it is tested
@@ -62,6 +63,7 @@ PRINTED = study.published(reference.paper("sutton"))
 # %%
 scale = page.scale(**experiments.STUDY)
 trained = page.results(experiments.network_study)
+tested = page.results(experiments.network_test)
 
 # %% [markdown]
 # Twelve networks are trained on deer and horse; the four nearest of them on aeroplane and cat, too; the two nearest on both pairs for 100
@@ -82,6 +84,18 @@ page.extra("network-study", trained, lambda u: study.rows(u, PRINTED),
 
 # %%
 page.text(trained, lambda u: study.choice_in_words(u, PRINTED))
+
+# %% [markdown]
+# ## The test on other problems
+#
+# The chosen network is trained on problems that had no part in the choice: five pairs of CIFAR-10, drawn by a seed from those that had
+# never been trained, two of traffic signs and two of Fashion-MNIST. The units of the scores are those of CIFAR-10 throughout.
+
+# %%
+page.extra("network-test", tested, lambda u: study.rows_of_test(u, PAPER),
+          "The chosen network beside the published values, training and test images, as in the table above.",
+          header=study.HEADER_OF_TEST)
+page.text(tested, lambda u: study.test_in_words(u, PAPER))
 
 # %%
 study.box(page, trained, PRINTED)

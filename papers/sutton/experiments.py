@@ -1,4 +1,6 @@
 """The experiments of `sutton` (Section 7): networks for pairs of classes, and SqueezeNet on ImageNet."""
+import itertools
+import random
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -552,10 +554,17 @@ imagenet = Experiment("sutton/imagenet", measure_imagenet, plan_imagenet, sizes=
 # The rule stands in book/protocol.md (`network-study`) and was fixed before the runs.
 PAIRS = {"deer-horse": (4, 7), "aeroplane-cat": (0, 3)}     # the screen's, and the second
 NORMALISED = {"plain": "sutton-vgg", "bn": "sutton-vgg-bn"}
+SHORT = {"plain": "sutton-vgg-short", "bn": "sutton-vgg-short-bn"}      # for the other data sets
 DROPOUTS, PENALTIES = (0.4, 0.2, 0.0), (0.0, 5e-4)
 # Rule 3: the four networks of the screen with the smallest scores. Rule 4: the two best on both pairs.
 SECOND = [("bn", 0.0, 0.0), ("plain", 0.2, 0.0), ("plain", 0.2, 5e-4), ("bn", 0.2, 0.0)]
 LONGER = [("plain", 0.2, 0.0), ("bn", 0.2, 0.0)]
+# Rule 5: the network that was chosen, at the epochs of the screen. Rule 6: the problems that test the choice.
+CHOSEN = ("plain", 0.2, 0.0)
+TRAINED_BEFORE = ((0, 1), (0, 3), (1, 2), (2, 3), (4, 7), (6, 8))
+TESTED = {"cifar10": random.Random(2026).sample(
+              [ab for ab in itertools.combinations(range(10), 2) if ab not in TRAINED_BEFORE], 5),
+          "gtsrb": [(0, 1), (3, 4)], "fashion_mnist": [(3, 4), (7, 8)]}
 
 
 def screen():
@@ -577,9 +586,10 @@ def study_runs(epochs):
 
 
 STUDY = {
-    "smoke": SMOKE | dict(networks=1, images_attack=4),
-    "quick": QUICK | dict(networks=2, epochs=1, images_attack=20, images_random=2),
-    "paper": published(10_000) | dict(networks=12, epochs=50, images_attack=1_000, images_random=50)}
+    "smoke": SMOKE | dict(networks=1, problems=1, images_attack=4),
+    "quick": QUICK | dict(networks=2, problems=1, epochs=1, images_attack=20, images_random=2),
+    "paper": published(10_000) | dict(networks=12, problems=9, epochs=50, images_attack=1_000,
+                                      images_random=50)}
 
 
 def measure_study(classes, architecture, dropout, penalty, **settings):
@@ -599,6 +609,26 @@ def plan_study(scale):
 
 network_study = Experiment("sutton/network-study", measure_study, plan_study, scale=STUDY,
                            names="{pair}-{network}-e{length}-s{again}")
+
+
+def plan_test(scale):
+    """One run for each problem of `TESTED`: the chosen network."""
+    (normalisation, dropout, penalty), runs = CHOSEN, {}
+    for dataset, a, b in ((dataset, *ab) for dataset, problems in TESTED.items() for ab in problems):
+        signs = dataset == "gtsrb"
+        name = f"s{a}-s{b}" if signs else f"{CLASSES[dataset][a]}-{CLASSES[dataset][b]}"
+        runs[dataset, name] = dict(
+            dataset=dataset, class_a=a, class_b=b, dropout=dropout, weight_decay=2 * penalty,
+            architecture=NORMALISED[normalisation] if dataset == "cifar10" else SHORT[normalisation],
+            held_out=[HELD_OUT[k] / SIGNS[k] for k in (a, b)] if signs else None, seed=scale.seed,
+            **sized(vars(scale)))
+        if dataset == "fashion_mnist":      # a pair has 12,000 training images, one of CIFAR-10 10,000
+            runs[dataset, name]["images_train"] = scale.images_train * 6 // 5
+    return dict(list(runs.items())[:scale.problems])
+
+
+network_test = Experiment("sutton/network-test", measure_pair, plan_test, scale=STUDY,
+                          names="{dataset}-{problem}")
 
 # ---- the summary (Section 3) -----------------------------------------------------------------------------
 # The page shows what the other pages have recorded; in `smoke` and `quick` it computes few runs a data set.

@@ -8,13 +8,14 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from papers.sutton import figures
+from papers.sutton import figures, tables
 from papers.sutton.experiments import NORMALISED, PAIRS, departures, screen, study_runs
 from papers.sutton.tables import SPLITS, share
 from report import display, prose
 
 NEAREST = 4     # networks that the picture shows
 MARGIN = 1.1    # within so many times the smallest score the fewer departures decide
+SUMMARIES = {"fashion_mnist": ("table-20", "table-21"), "gtsrb": ("table-23", "table-24")}
 WHAT = {"accuracy": "accuracy", "share": "attackable", "mean": "mean norm", "std": "spread of norms"}
 COLUMNS = [(split, what) for split in SPLITS for what in WHAT]
 HEADER = {"pair": "pair", "network": "network", "epochs": "epochs", "seed": "seed", "accuracy": "accuracy, %",
@@ -41,36 +42,45 @@ def measured(run, *, zero):
     return pd.Series(columns)
 
 
-def published(paper):
-    """Tables 4 to 6: a DataFrame with a row a pair of classes, and the `COLUMNS`.
+def published(paper, dataset="cifar10"):
+    """The published `COLUMNS` of a data set: a DataFrame with a row a problem (class a, class b).
 
     paper   the reference items of `sutton` by id
     """
-    pairs = {}
-    for item, what in (("table-4", "accuracy"), ("table-5", "share")):
-        for row in paper[item].rows:
-            for split in SPLITS:
-                pairs.setdefault((row["class_a"], row["class_b"]), {})[split, what] = row[split]
-    for row in paper["table-6"].rows:
-        pairs[row["class_a"], row["class_b"]] |= {(row["split"], w): row[w] for w in ("mean", "std")}
-    return pd.DataFrame(pairs).T[COLUMNS]
+    if dataset == "cifar10":
+        percents = {"accuracy": tables.printed(paper["table-4"]), "share": tables.printed(paper["table-5"])}
+        norms, where = paper["table-6"], {}
+    else:
+        shares, norms = (paper[item] for item in SUMMARIES[dataset])
+        percents = tables.printed_shares(shares)
+        percents, where = {"accuracy": percents["accuracy"], "share": percents["attack"]}, {"norm": "l2"}
+    columns = {(split, what): {ab: row[split] for ab, row in rows.items()}
+               for what, rows in percents.items() for split in SPLITS}
+    for split in SPLITS:
+        rows = tables.printed(norms, split=split, **where)
+        columns |= {(split, what): {ab: row[what] for ab, row in rows.items()} for what in ("mean", "std")}
+    return pd.DataFrame(columns)[COLUMNS]
 
 
-def deviations(columns, pair, printed):
-    """Deviations of `measured` from the published values of a pair, in standard deviations over all pairs."""
-    return (columns - printed.loc[PAIRS[pair]]) / printed.std(ddof=0)
+def deviations(columns, wanted, printed):
+    """Deviations of `measured` from the published values of a problem.
+
+    wanted    these values, a row of what `published` returns
+    printed   what it returns of CIFAR-10: the units are standard deviations over its pairs
+    """
+    return (columns - wanted) / printed.std(ddof=0)
 
 
-def score(columns, pair, printed):
+def score(columns, wanted, printed):
     """Sum of the squared deviations."""
-    return (deviations(columns, pair, printed) ** 2).sum(skipna=False)
+    return (deviations(columns, wanted, printed) ** 2).sum(skipna=False)
 
 
 def scores(runs, printed):
     """A DataFrame of all networks by both ways of counting: pair, network, epochs, seed, zero, score."""
     return pd.DataFrame([
         {"pair": u["pair"], "network": u["network"], "epochs": u["length"], "seed": u["again"], "zero": zero,
-         "score": score(measured(u, zero=zero), u["pair"], printed)}
+         "score": score(measured(u, zero=zero), printed.loc[PAIRS[u["pair"]]], printed)}
         for u in in_order(runs) for zero in (False, True)])
 
 
@@ -123,14 +133,46 @@ def rows(runs, printed):
     """A row a network, those of a pair behind its published values."""
     lines = []
     for u in in_order(runs):
-        pair, by_loss, by_zero = u["pair"], measured(u, zero=False), measured(u, zero=True)
+        pair, wanted = u["pair"], printed.loc[PAIRS[u["pair"]]]
         if pair not in [line["pair"] for line in lines]:
-            lines.append({"pair": pair, "network": "published", **_cells(printed.loc[PAIRS[pair]])})
-        zero = [100 * u[s]["saturated"] / u[s]["tried"] if u[s]["tried"] else np.nan for s in SPLITS]
+            lines.append({"pair": pair, "network": "published", **_cells(wanted)})
         lines.append({"pair": pair, "network": in_words(u["network"]), "epochs": str(u["length"]),
-                      "seed": str(u["again"]), **_cells(by_loss), "zero": "{:.1f} / {:.1f}".format(*zero),
-                      "score": score(by_loss, pair, printed), "score_zero": score(by_zero, pair, printed)})
+                      "seed": str(u["again"]), **_line(u, wanted, printed)})
     return lines
+
+
+def rows_of_test(runs, paper):
+    """A row a problem of the test, the chosen network behind the published values."""
+    printed, lines = published(paper), []
+    for u in runs.to_dict("records"):
+        wanted = published(paper, u["dataset"]).loc[u["class_a"], u["class_b"]]
+        names = {"data set": figures.DATASETS[u["dataset"]], "problem": u["problem"]}
+        lines += [names | {"network": "published", **_cells(wanted)},
+                  names | {"network": "chosen", **_line(u, wanted, printed)}]
+    return lines
+
+
+def test_in_words(runs, paper):
+    """The scores on the problems of the test, by data set; nothing of none."""
+    tested = pd.DataFrame([line for line in rows_of_test(runs, paper) if "score_zero" in line],
+                          columns=["data set", "score_zero"]).dropna()
+    means = [f"{prose.short(scores.mean())} on {name} ({figures.counted(len(scores), 'problem')})"
+             for name, scores in tested.groupby("data set", sort=False).score_zero]
+    return means and (f"The mean score of the chosen network, zero gradients counted as attackable, is "
+                      f"{', '.join(means)}. A network that misses each of the {len(COLUMNS)} columns by one "
+                      f"standard deviation has a score of {len(COLUMNS)}.")
+
+
+HEADER_OF_TEST = {"data set": "data set", "problem": "problem"} | {
+    name: words for name, words in HEADER.items() if name not in ("pair", "epochs", "seed")}
+
+
+def _line(run, wanted, printed):
+    """What the tables show of a run beside the published values: its columns, and both scores."""
+    by_loss, by_zero = measured(run, zero=False), measured(run, zero=True)
+    zero = [100 * run[s]["saturated"] / run[s]["tried"] if run[s]["tried"] else np.nan for s in SPLITS]
+    return {**_cells(by_loss), "zero": "{:.1f} / {:.1f}".format(*zero),
+            "score": score(by_loss, wanted, printed), "score_zero": score(by_zero, wanted, printed)}
 
 
 def _cells(columns):
@@ -162,7 +204,8 @@ def draw(runs, printed, nearest):
     some = [(network, epochs) for network, epochs, counted in nearest.index if counted == zero][:NEAREST]
     shown = [u for u in in_order(runs)
              if (u["network"], u["length"]) in some or u["network"] == screen()[0]]
-    off = pd.DataFrame([deviations(measured(u, zero=zero), u["pair"], printed) for u in shown],
+    off = pd.DataFrame([deviations(measured(u, zero=zero), printed.loc[PAIRS[u["pair"]]], printed)
+                        for u in shown],
                        [f"{u['pair']}, {in_words(u['network'])}, {u['length']} epochs" for u in shown])
     off = off.groupby(level=0, sort=False).mean().dropna()      # over seeds
     figure, ax = plt.subplots(figsize=(7.2, 2 + 0.3 * len(off)), layout="none")
