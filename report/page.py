@@ -10,7 +10,6 @@
 What a page says at full scale comes from the recorded runs; what this page measured stands beside it, folded.
 """
 import dataclasses
-import json
 import os
 import re
 import resource
@@ -30,8 +29,6 @@ from report.verdict import NOT_MEASURED, NOTHING
 from shared import runtime
 from shared.data import sets as datasets
 from shared.training.recipe import Recipe
-
-STATE = "_runs/state"  # what each notebook says of its runs at full scale, for `make missing`
 
 
 def start(name, namespace):
@@ -403,9 +400,6 @@ class Page:
                  "peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2),
                  "when": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "substitutes": self.substitutes,
                  "parameters": {k: self._taken(k, v) for k, v in self.parameters.items()}, "state": state}
-        if self.records:
-            path = runtime.ROOT / STATE / f"{self.name.replace('/', '-')}.json"
-            runtime.write_atomically(path, lambda part: part.write_text(json.dumps(facts)))
         if self.foot:
             display.show("", book=display.folded(f"What this build computed ({self.scale_words})",
                                                  "\n\n".join(self.foot)), kind="foot")

@@ -204,14 +204,6 @@ def unknown(name, known):
     return UserError(f"unknown parameter {name!r}{hint} This notebook takes: {', '.join(known)}")
 
 
-def check(known, given):
-    """`given` (name: value) with every value checked; raises UserError for the first wrong name or value."""
-    for name in given:
-        if name not in known:
-            raise unknown(name, known)
-    return {name: known[name].check(value) for name, value in given.items()}
-
-
 def from_command_line(known, words):
     """Checked values of `-p NAME VALUE ...`, as papermill takes them."""
     given = {}
@@ -256,6 +248,6 @@ def values(known, namespace, words):
                 raise unknown(name, known)
     if absent := [name for name in known if name not in namespace]:
         raise UserError(f"parameter {absent[0]!r} has no value; run the cell of parameters first")
-    checked = check(known, {name: namespace[name] for name in known})
+    checked = {name: parameter.check(namespace[name]) for name, parameter in known.items()}
     namespace.update(checked)
     return checked

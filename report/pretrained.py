@@ -1,5 +1,6 @@
 """SqueezeNet 1.1 with torchvision's weights for ImageNet: the network of the pages on ImageNet."""
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
+from safetensors.torch import load_file
 from torch import nn
 
 from shared import runtime
@@ -27,7 +28,7 @@ def pretrained_squeezenet():
     """
     path = runtime.data_folder() / SQUEEZENET
     try:
-        weights = _from_file(path) if path.is_file() else _from_torchvision()
+        weights = load_file(path) if path.is_file() else _from_torchvision()
     except (SafetensorError, OSError) as error:
         raise UserError(f"{SQUEEZENET} cannot be read or downloaded ({str(error).splitlines()[0]}); put it "
                         "into the data folder, $BOUNDARY_DATA") from None
@@ -39,11 +40,6 @@ def pretrained_squeezenet():
     net = squeezenet()
     net[1].load_state_dict({key: value.float() for key, value in weights.items()})
     return net.eval()
-
-
-def _from_file(path):
-    with safe_open(path, "pt") as file:
-        return {key: file.get_tensor(key) for key in file.keys()}
 
 
 def _from_torchvision():

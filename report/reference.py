@@ -108,8 +108,6 @@ class Paper:
     key: str
     short: str           # how captions and tables name it, such as "Ren et al."
     order: float         # its place among the papers
-    title: str
-    about: dict
     items: dict[str, Item]
 
     def __getitem__(self, item):
@@ -138,7 +136,7 @@ def read(path):
             items[i["id"]] = Item(path.stem, i["id"], i["kind"], i["number"], i["section"], i["caption"],
                                   tuple(i["claims"]), i)
         place, about = "paper", raw["paper"]
-        return Paper(path.stem, about["short"], about["order"], about["title"], about, items)
+        return Paper(path.stem, about["short"], about["order"], items)
     except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         reason = " ".join(str(error).split())
         where = f"{place}: " if place else ""

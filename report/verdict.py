@@ -2,7 +2,6 @@
 from report import claims as judging
 from report import comparison
 from report.comparison import CANNOT_TELL, INTERVAL, PRECISION, SAMPLING, STATUSES
-from shared import runtime
 
 NOTHING, NOT_MEASURED = "nothing to compare", "not measured"
 
@@ -31,7 +30,6 @@ WAYS = {PRECISION: "to the printed precision", INTERVAL: "inside the 99% interva
 SAID = {"proxy": "measured on a proxy", "fitted": "fitted to the published values"}
 TOO_WIDE = "the interval covers a quarter or more of the scale"
 TOO_FEW = "the 99% interval of our share of images contains the published value, and many others"
-EVIDENCE = ("kind", "within_allowed", "mutants_tried", "mutants_caught", "violations", "nearest_witness")
 
 
 def verdict(claims, cells, evidence=None, status=None, waiting=None, published=None):
@@ -87,9 +85,6 @@ def _may_match(real, published):
 
 def _statement(claims, failed, evidence):
     """Verdict of a theorem from the evidence of its check."""
-    if set(evidence) - {"sampled"} != set(EVIDENCE) or evidence["kind"] not in ("equality", "bound"):
-        raise runtime.UserError(f"evidence of a statement needs {', '.join(EVIDENCE)}, and kind equality or "
-                                f"bound; it has {', '.join(map(str, evidence)) or 'nothing'}")
     tried, caught, violations = (evidence[k] for k in ("mutants_tried", "mutants_caught", "violations"))
     equality, within = evidence["kind"] == "equality", evidence["within_allowed"]
     said = [f"the statement fails in {_counted(violations, 'case')}" if violations else

@@ -21,13 +21,10 @@ class Trained:
     """A trained net, in evaluation mode, with what is known of it."""
     net: torch.nn.Module
     name: str               # <architecture>-<data set>-s<seed>-<hash>, also its file's name
-    architecture: str
     recipe: Recipe
-    seed: int
     train_accuracy: float   # on the images it was trained on, in [0, 1]
     test_accuracy: float    # on the whole test set, in [0, 1]
     seconds: float          # of training, when it was trained
-    device: str             # where it was trained
     fingerprint: str        # of its weights
 
 
@@ -145,6 +142,5 @@ def read(path, net, device):
         net.to_empty(device="cpu")
     net.load_state_dict(weights)  # float16 values become float32 without loss
     net.to(device, memory_format=torch.channels_last).eval()
-    return Trained(net, facts["name"], facts["architecture"], Recipe(**facts["recipe"]), facts["seed"],
-                   facts["train_accuracy"], facts["test_accuracy"], facts["seconds"], facts["device"],
-                   content.fingerprint(weights))
+    return Trained(net, facts["name"], Recipe(**facts["recipe"]), facts["train_accuracy"],
+                   facts["test_accuracy"], facts["seconds"], content.fingerprint(weights))

@@ -237,8 +237,6 @@ def test_each_page_says_once_how_it_is_shown_and_what_it_is(pages):
         assert text.count('name="viewport"') == 1, path
         if "notebooks" in path.parts:
             assert len(re.search(r'<meta name="description" content="([^"]*)"', text)[1]) >= 60, path
-            image = re.search(r'property="og:image" content="([^"]*)"', text)[1]
-            assert (path.parent / image).is_file(), path
 
 
 def test_every_word_of_the_glossary_is_linked_where_it_is_used_and_explained_there(book, pages):

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from report import page as start
-from report import parameters, provenance, store
+from report import parameters, store
 from report.experiment import Experiment, folder_of, results_of
 from shared import ROOT, runtime
 from shared.data import sets
-from workflow import catalogue, fill, imports, jobs, missing, needs, planned
+from workflow import catalogue, fill, imports, jobs, missing, planned
 
 TOY = '''
 # %% tags=["parameters"]
@@ -79,7 +79,6 @@ def test_a_run_is_computed_alone(toy, monkeypatch, capsys):
     assert run.result["value"] == 1 and run.sizes == {"size": [10, 100]}
     first, second = told(capsys)["sets"]
     assert (first["recorded"], first["smaller"], first["outdated"]) == (1, 1, {})
-    assert first["torch"] == {provenance.versions()["torch"]: 1}
     seconds = run.provenance["seconds"]
     assert first["absent"] == {n: [seconds, {"size": 10}] for n in "ac"}     # in the size that its like has
     assert second["absent"] == {"all": [None, {}]} and second["after"] == ["ren/squares"]
@@ -135,8 +134,8 @@ def tree(tmp_path, monkeypatch):
     monkeypatch.setenv("BOUNDARY_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(missing, "ROOT", tmp_path)
     monkeypatch.setattr(catalogue, "with_results", lambda: ["x/a", "y/b"])
-    monkeypatch.setattr(needs, "inputs", lambda name: imports.files(
-        tmp_path / f"notebooks/{name}.py", root=tmp_path))
+    monkeypatch.setattr(imports, "ROOT", tmp_path)
+    monkeypatch.setattr(imports, "inputs", lambda name: imports.files(tmp_path / f"notebooks/{name}.py"))
     asked = []
     monkeypatch.setattr(missing, "asked", lambda names: [asked.append(n) or {"of": n} for n in names])
     assert missing.facts() == {"x/a": {"of": "x/a"}, "y/b": {"of": "y/b"}} and sorted(asked) == ["x/a", "y/b"]

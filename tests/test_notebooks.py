@@ -303,6 +303,4 @@ def test_records_are_rebuilt_without_data_from_any_part_of_the_runs(home, monkey
         pytest.fail("it opened data")
 
     monkeypatch.setattr(sets, "load", opened)
-    monkeypatch.setattr("report.page.STATE", str(home / "state"))
     script(name, monkeypatch, "-p", "profile", "paper", "-p", "units", "none")
-    assert json.loads((home / "state" / f"{name.replace('/', '-')}.json").read_text())["state"]

@@ -96,9 +96,9 @@ def test_a_changed_number_is_noticed(digest, one, other):
 
 @pytest.mark.parametrize("one", [
     [('"red"', '"blue"')], [("What it does.", "Another text.")], [("    # a comment\n", "")],
-    [("UNUSED = 1", "UNUSED = 2")], [("first", "two"), ("second", "five")],
+    [("UNUSED = 1", "UNUSED = 2")],
     [("LIMIT = 3\nUNUSED = 1\n", "UNUSED = 1\n\n\nLIMIT = 3\n")]])
-def test_a_picture_a_text_a_place_and_a_variable_s_name_are_not(digest, one):
+def test_a_picture_a_text_and_a_place_are_not(digest, one):
     assert digest(one) == digest()
 
 
@@ -111,10 +111,16 @@ def test_no_experiment_has_changed_without_its_version():
 
 
 def test_a_further_number_is_no_change_and_a_lost_one_is():
-    before = {"u0": {".value": 1.0}}
-    assert versions.changes(before, {"u0": {".value": 1.0 + 1e-9, ".more": 2.0}}) == []
-    assert versions.changes(before, {"u0": {".more": 2.0}}) == ["u0.value: 1.0 is now None"]
-    assert versions.changes(before, {"u0": {".value": 1.1}}) == ["u0.value: 1.0 is now 1.1"]
+    before = {"u0": {"value": 1.0, "of": [{"rms": float("nan")}], "seconds": 3.0}}
+
+    def after(**changes):
+        return {"u0": before["u0"] | changes}
+
+    assert versions.changes(before, after(value=1.0 + 1e-9, more=2.0, of=[{"rms": float("nan"), "hits": 1}],
+                                          seconds=5.0)) == []
+    assert versions.changes(before, {"u0": {"of": before["u0"]["of"], "seconds": 1.0}}) == [
+        "u0.value: '1.0' is now 'None'"]
+    assert versions.changes(before, after(value=1.1)) == ["u0.value: 1.0 is now 1.1"]
     assert versions.changes(before, before | {"u1": {}}) == ["u1: there in one of both alone"]
 
 

@@ -25,7 +25,7 @@ from traitlets.config import Config
 from report import page, parameters
 from shared import ROOT, runtime
 from shared.data import sets
-from workflow import book, catalogue, fill, missing, needs, pair, records, render, run, versions
+from workflow import book, catalogue, fill, imports, missing, pair, records, render, run, versions
 
 
 def test_pairs_agree():
@@ -156,7 +156,7 @@ def test_binder_alone_is_offered_and_its_files_work(tmp_path):
 
 
 def test_what_notebooks_depend_on_is_there_and_names_the_users_of_an_instrument():
-    files = {name: needs.inputs(name) for name in NOTEBOOKS}
+    files = {name: imports.inputs(name) for name in NOTEBOOKS}
     assert all((ROOT / file).is_file() for name in NOTEBOOKS for file in files[name])
     assert [name for name in NOTEBOOKS if "shared/borderline.py" in files[name]] == [
         name for name in NOTEBOOKS if name.startswith(("guide/", "ren/", "report_card/"))
@@ -164,7 +164,7 @@ def test_what_notebooks_depend_on_is_there_and_names_the_users_of_an_instrument(
 
 
 def test_a_notebook_depends_on_its_paper_s_printed_values_only():
-    assert [f for f in needs.inputs("ren/ii_networks") if "reference/" in f] == [
+    assert [f for f in imports.inputs("ren/ii_networks") if "reference/" in f] == [
         "book/reference/ren.json"
     ]
 
@@ -390,7 +390,6 @@ def test_a_copy_says_so_in_one_line_and_records_nothing(home, monkeypatch, capsy
     """JupyterLab names the file of the notebook that a kernel belongs to."""
     monkeypatch.setattr(sets, "_profile", sets._profile)
     monkeypatch.setattr(runtime, "_device", runtime._device)
-    monkeypatch.setattr(page, "STATE", str(home / "state"))
     place = ROOT / "notebooks/he" / f"3_optmargin{'-Copy1' * copy}.ipynb"
     monkeypatch.setenv("JPY_SESSION_NAME", str(place))
     known = parameters.declared(parameters.text_half("he/3_optmargin"))
@@ -423,16 +422,6 @@ def test_a_stopped_run_leaves_no_litter(tmp_path, number):
 
 
 # ---- all runs --------------------------------------------------------------------------------------------
-def test_a_cut_run_notebook_is_made_again(tmp_path, capsys):
-    _, cut, empty = (write(tmp_path / f"runs/{name}.ipynb", "1") for name in ("sound", "cut", "empty"))
-    cut.write_text(cut.read_text()[:-40])
-    empty.write_text("{}")
-    book.tidy(tmp_path / "runs")
-    left = [path.name for path in (tmp_path / "runs").glob("*.ipynb")]
-    assert left == ["sound.ipynb"]
-    assert "cut.ipynb: cut or damaged; made again" in capsys.readouterr().out
-
-
 def test_a_person_sees_one_line_a_job(tmp_path, monkeypatch, capsys):
     monkeypatch.syspath_prepend(ROOT / "workflow/plugins")
     import snakemake_logger_plugin_lines as lines
@@ -469,14 +458,6 @@ def test_a_person_sees_one_line_a_job(tmp_path, monkeypatch, capsys):
         f"log: {log}",
     ]
     assert json.loads(kept.read_text()) == {"ren/a": 60, "ren/b": 240, "ren/c": 60}
-
-
-def test_a_notebook_says_what_a_job_of_it_takes(tmp_path, monkeypatch):
-    write(tmp_path / "ren/x.ipynb", "1", gpu=1, memory=9000)
-    write(tmp_path / "ren/y.ipynb", "1")
-    monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
-    assert catalogue.resources("ren/x") == {"mem_mb": 9000, "gpu": 1}
-    assert catalogue.resources("ren/y") == {"mem_mb": 4000, "gpu": 0}
 
 
 def test_a_page_is_run_again_when_a_run_of_its_paper_is_newer(tmp_path, monkeypatch):
@@ -528,10 +509,10 @@ def test_what_is_absent_smaller_or_out_of_date_is_told_with_its_command(tmp_path
         (tmp_path / file).write_text("")
     absent = {"b2": [3600.0, {"images": 50}], "b3": [7200.0, {}]}
     first = {"set": "ren/sets", "after": [], "recorded": 1, "published": 3, "fraction": 1 / 3,
-             "absent": absent, "smaller": 1, "outdated": {"b0": ["version"]}, "torch": {"0.0.1": 4}}
+             "absent": absent, "smaller": 1, "outdated": {"b0": ["version"]}}
     many = {f"c{n}": ["arguments", "ren/sets"][n % 2:] for n in range(5)}
     second = first | {"set": "ren/more", "absent": {}, "smaller": 0, "outdated": many}
-    whole = second | {"set": "ren/whole", "outdated": {}, "torch": {}}
+    whole = second | {"set": "ren/whole", "outdated": {}}
     facts = {"ren/page": {"sets": [first, second, whole], "rests": {"table-1": {"ren/sets": ["b2", "b3"]}}}}
     monkeypatch.setattr(missing, "facts", lambda: facts)
     told = list(missing.lines())
@@ -543,8 +524,7 @@ def test_what_is_absent_smaller_or_out_of_date_is_told_with_its_command(tmp_path
         "ren/more: 1 of 3 runs, 33.3% of full scale; 5 out of date (arguments, ren/sets changed): "
         "make fill HOURS=n FIRST=ren/more"]
     assert told[4] == "ren/networks: no plan names gone: git rm results/runs/ren/networks/gone*"
-    assert told[5] == "ren/nobodys: no plan names x: git rm results/runs/ren/nobodys/x*"
-    assert told[6].startswith("recorded runs: 8 from torch 0.0.1, 0 from torch ")
+    assert told[5:] == ["ren/nobodys: no plan names x: git rm results/runs/ren/nobodys/x*"]
 
 
 def test_records_of_one_notebook_are_judged_alone(tmp_path):

@@ -3,7 +3,6 @@ import sys
 from pathlib import Path
 
 from shared import runtime
-from shared.runtime import PROFILES, UserError
 from workflow import catalogue, jobs, records
 
 
@@ -14,11 +13,7 @@ def told_since(name):
 
 
 def tidy(folder):
-    """Drop run notebooks that are damaged, or older than a run of their paper: they are made again."""
-    for path in sorted(Path(folder).glob("**/*.ipynb")):
-        if not path.name.startswith(".") and catalogue.opened(path) is None:
-            print(f"{path}: cut or damaged; made again")
-            path.unlink()
+    """Drop run notebooks that are older than a run of their paper: they are made again."""
     for name in catalogue.notebooks():
         path = Path(folder) / "notebooks" / f"{name}.ipynb"
         if path.is_file() and path.stat().st_mtime < told_since(name):
@@ -27,8 +22,6 @@ def tidy(folder):
 
 def main(profile, at_once, *options):
     """Run the workflow; exits with Snakemake's status."""
-    if profile not in PROFILES:
-        raise UserError(f"unknown profile {profile!r}; allowed: {', '.join(PROFILES)}")
     at_once = records.jobs(at_once)
     folder = Path("_runs") / profile
     with runtime.writing(folder):
@@ -41,6 +34,4 @@ def main(profile, at_once, *options):
 if __name__ == "__main__":
     runtime.prepare(computes=False)
     runtime.stop_cleanly()
-    if len(sys.argv) < 3:
-        raise UserError("usage: python -m workflow.book PROFILE JOBS [SNAKEMAKE OPTION ...]")
     main(*sys.argv[1:])

@@ -63,11 +63,6 @@ def needs(name):
     return _declared(name).get("needs", [])
 
 
-def resources(name):
-    """What one job of a notebook takes: `{"mem_mb": ..., "gpu": ...}`."""
-    return {"mem_mb": _declared(name).get("memory", 4000), "gpu": _declared(name).get("gpu", 0)}
-
-
 def pages():
     """`{(paper, item): notebook}` for all items that have a page."""
     return {(name.split("/")[0], item): name for name in notebooks() for item in items(name)}

@@ -1,4 +1,4 @@
-"""Which files of the project a module or notebook imports."""
+"""Which files of the project a module or notebook imports, and what else its run depends on."""
 import ast
 from functools import cache
 from pathlib import Path
@@ -24,16 +24,25 @@ def _direct(path, root, _mtime):
     return files_
 
 
-def files(path, *, root=None):
+def files(path):
     """Files of the packages that the Python file `path` imports, also indirectly.
 
-    Named relative to `root`, by default the repository.
+    Named relative to the repository.
     """
-    root = root or ROOT
     seen, queue = set(), [Path(path)]
     while queue:
         current = queue.pop()
-        new = _direct(current, root, current.stat().st_mtime_ns) - seen
+        new = _direct(current, ROOT, current.stat().st_mtime_ns) - seen
         seen |= new
         queue += new
-    return sorted(str(file.relative_to(root)) for file in seen)
+    return sorted(str(file.relative_to(ROOT)) for file in seen)
+
+
+def inputs(name):
+    """Files whose change puts a run of the notebook `name` out of date: code, imports, reference values."""
+    own = Path("book/reference") / f"{Path(name).parent}.json"
+    printed = [own] if own.is_file() else sorted(Path("book/reference").glob("*.json"))
+    code = files(Path(f"notebooks/{name}.py").absolute())
+    pages = [str(p) for f in code if (p := Path(f).with_suffix(".html")).is_file()]  # a module's own template
+    return [f"notebooks/{name}.ipynb", *code, *pages, *map(str, printed), "workflow/run.py",
+            "requirements.lock"]

@@ -13,9 +13,9 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from report import claims, provenance, record, reference
+from report import claims, record, reference
 from shared import ROOT, runtime
-from workflow import catalogue, needs, records
+from workflow import catalogue, imports, records
 
 A_FEW_HOURS, FEW = 24, 4    # steps that cost more, and runs out of date beyond these, are not told singly
 
@@ -24,7 +24,7 @@ A_FEW_HOURS, FEW = 24, 4    # steps that cost more, and runs out of date beyond 
 def key(name):
     """A hash of everything that the facts of a notebook depend on: its code, the runs of its paper."""
     runs = sorted((runtime.results_folder() / "runs" / name.split("/")[0]).glob("*/[!.]*.json"))
-    code = [ROOT / f for f in (f"notebooks/{name}.py", "workflow/planned.py", *needs.inputs(name))]
+    code = [ROOT / f for f in (f"notebooks/{name}.py", "workflow/planned.py", *imports.inputs(name))]
     stamps = {str(p): [p.stat().st_mtime_ns, p.stat().st_size] for p in (*runs, *code) if p.is_file()}
     return hashlib.sha256(json.dumps(stamps, sort_keys=True).encode()).hexdigest()
 
@@ -205,16 +205,6 @@ def unplanned():
                 yield f"{name}: no plan names {path.stem}: git rm results/runs/{name}/{path.stem}*"
 
 
-def versions(facts_of):
-    """A line on recorded runs by another version of torch than the present one."""
-    count = Counter()
-    for s in (s for page in facts_of.values() for s in page["sets"]):
-        count.update(s["torch"])
-    here = provenance.versions()["torch"]
-    other = "".join(f"{n} from torch {v}, " for v, n in sorted(count.items()) if v != here)
-    return f"recorded runs: {other}{count[here]} from torch {here}, which is the present one"
-
-
 def lines():
     """The report, line by line."""
     facts_of = facts()
@@ -226,12 +216,6 @@ def lines():
         for s in page["sets"]:
             yield from standing(s)
     yield from unplanned()
-    yield versions(facts_of)
-    homes = catalogue.pages()
-    later = [item.title for item, kept in record.everything() if kept is None
-             and (item.paper, item.id) not in homes and item.kind in reference.RESULT_KINDS]
-    some = f": {later[0]} to {later[-1]}" if later else ""
-    yield f"{len(later)} results have no notebook yet{some}"
 
 
 if __name__ == "__main__":

@@ -99,8 +99,7 @@ def facts(run):
                "outdated": results.outdated, "after": [first.name for first in experiment.after],
                "fraction": fraction(results),
                "smaller": sum(run.fraction < 1 for run in results.recorded.values()),
-               "absent": {n: usual(results, n) for n in [*absent(results), *results.outdated]},
-               "torch": Counter(run.provenance["versions"]["torch"] for run in results.recorded.values())}
+               "absent": {n: usual(results, n) for n in [*absent(results), *results.outdated]}}
               for experiment, results in own]
     return {"sets": states, "rests": run.rests}
 

@@ -74,16 +74,19 @@ def rebuild(names, results):
 
 
 # ---- comparing -------------------------------------------------------------------------------------------
-def differences(old, new, place=""):
-    """Where two records differ: places of changed words and of numbers further apart than CLOSE."""
+def differences(old, new, place="", *, additions=True):
+    """Where two records differ: places of changed words and of numbers further apart than CLOSE.
+
+    additions   whether entries that `new` alone has count
+    """
     if isinstance(old, dict) and isinstance(new, dict):
-        for k in sorted(old.keys() | new.keys()):
-            yield from differences(old.get(k), new.get(k), f"{place}.{k}".strip("."))
+        for k in sorted(old.keys() | new.keys() if additions else old):
+            yield from differences(old.get(k), new.get(k), f"{place}.{k}".strip("."), additions=additions)
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for n, (a, b) in enumerate(zip(old, new)):
-            yield from differences(a, b, f"{place}[{n}]")
+            yield from differences(a, b, f"{place}[{n}]", additions=additions)
     elif isinstance(old, int | float) and isinstance(new, int | float) and not isinstance(old, bool):
-        if not math.isclose(old, new, rel_tol=CLOSE, abs_tol=NOTHING):
+        if not math.isclose(old, new, rel_tol=CLOSE, abs_tol=NOTHING) and not (old != old and new != new):
             yield f"{place}: {old} is now {new}"
     elif old != new:
         yield f"{place}: {str(old)[:80]!r} is now {str(new)[:80]!r}"

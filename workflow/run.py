@@ -4,9 +4,7 @@ The result appears in one step when all cells have run, and beside it its number
 notebook that fails leaves none; what it got to is kept beside it as `.NAME.failed.ipynb`. Whatever a user
 can mend is told in one line, before anything runs where that is possible.
 """
-import argparse
 import asyncio
-import contextlib
 import os
 import shutil
 import signal
@@ -42,7 +40,7 @@ def refuse(source, target):
         raise UserError(f"{target}: the notebook itself; name another file, the source is never overwritten")
 
 
-def run(source, target, words, timeout=None):
+def run(source, target, words):
     """Execute `source` with the parameters of `words`, `-p NAME VALUE ...`, and write `target`.
 
     Raises UserError for what is wrong before the run, SystemExit with the reason if a cell fails.
@@ -64,10 +62,9 @@ def run(source, target, words, timeout=None):
 
     try:
         with runtime.writing(target):
-            _execute(source, part, given, timeout)
+            _execute(source, part, given)
             os.replace(part, target)
-            with contextlib.suppress(UserError):    # a notebook of another form has no results to tell
-                table.write(target.with_suffix(".csv"), target)
+            table.write(target)
         failed.unlink(missing_ok=True)
     except PapermillExecutionError as error:
         line = runtime.one_line(error.ename, error.evalue)
@@ -104,21 +101,18 @@ class Kernel(AsyncKernelManager):
         return KernelSpecManager(kernel_dirs=[])
 
 
-def _execute(source, part, given, timeout):
+def _execute(source, part, given):
     # nbclient's own handling of signals loses those that come while the kernel starts, and which one it was.
     asyncio.SelectorEventLoop.add_signal_handler = _left_to_us
     papermill.execute_notebook(source, part, parameters=given, kernel_name="python3",
                                kernel_manager_class=Kernel, progress_bar=False, log_output=True,
-                               stdout_file=sys.stdout, stderr_file=sys.stderr, execution_timeout=timeout)
+                               stdout_file=sys.stdout, stderr_file=sys.stderr)
 
 
 if __name__ == "__main__":
     runtime.prepare(computes=False)
     for kind in (signal.SIGINT, signal.SIGTERM):
         signal.signal(kind, _stop)
-    cli = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    cli.add_argument("source")
-    cli.add_argument("target")
-    cli.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
-    arguments = cli.parse_args()
-    run(arguments.source, arguments.target, [word for pair in arguments.p for word in ("-p", *pair)])
+    if len(sys.argv) < 3:
+        raise UserError("usage: python -m workflow.run IN.ipynb OUT.ipynb [-p NAME VALUE] ...")
+    run(*sys.argv[1:3], sys.argv[3:])

@@ -1,14 +1,13 @@
 """Has the code of an experiment changed without its version? python -m workflow.versions [same EXPERIMENT]
 
 `tests/versions.json` holds a digest for each experiment: of its function, of the builders of the networks
-that its paper plan names, and of what these name in turn within the papers' code; syntax without docstrings,
-whatever local variables are called. A changed digest asks: raise the version, or show by
+that its paper plan names, and of what these name in turn within the papers' code; syntax without docstrings
+and comments. A changed digest asks: raise the version, or show by
 `make same EXPERIMENT=he/attacks` that the results stay.
 """
 import ast
 import importlib.util
 import json
-import math
 import os
 import subprocess
 import sys
@@ -21,10 +20,9 @@ from report import experiment as experiments
 from report import registry
 from shared import ROOT, runtime
 from shared.data import content, sets
-from workflow import catalogue
+from workflow import catalogue, records
 
 STORED = ROOT / "tests" / "versions.json"
-CLOSE = 1e-6        # relative difference of two numbers that count as the same
 TIMES = ("seconds", "trained_in")   # parts of names of durations, which differ from run to run
 
 
@@ -66,31 +64,10 @@ def _is_module(name):
         return False
 
 
-def _arguments(node):
-    """Names of a function's arguments, and of those of functions within."""
-    return {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
-
-
-def _variables(node):
-    """Names to which a function gives a value itself, or of functions within; its arguments aside."""
-    if not isinstance(node, ast.FunctionDef):
-        return {}
-    names = [n.id if isinstance(n, ast.Name) else n.name for n in ast.walk(node)
-             if n is not node and (isinstance(n, ast.FunctionDef)
-                                   or isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))]
-    return {name: None for name in names if name not in _arguments(node)}
-
-
 def _text(node):
-    """A statement without docstrings, comments and layout; a function's local variables are numbered."""
+    """A statement without docstrings, comments and layout."""
     node = ast.parse(ast.unparse(node))
     for part in ast.walk(node):
-        places = {name: f"v{n}" for n, name in enumerate(_variables(part))}
-        for inner in ast.walk(part) if places else ():
-            if isinstance(inner, ast.Name) and inner.id in places:
-                inner.id = places[inner.id]
-            elif isinstance(inner, ast.FunctionDef) and inner is not part:
-                inner.name = places.get(inner.name, inner.name)
         if isinstance(part, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(part) is not None:
             part.body = part.body[1:] or [ast.Pass()]
     return ast.unparse(node)
@@ -107,9 +84,8 @@ def reached(module, name, seen):
             reached(*imports[name], seen)
         return
     seen[place] = "\n".join(map(_text, nodes[name]))
-    own = set().union(*(_arguments(node) | {*_variables(node)} for node in nodes[name]))
     for node in (n for statement in nodes[name] for n in ast.walk(statement)):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in own:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             reached(module, node.id, seen)
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             target = imports.get(node.value.id)
@@ -170,32 +146,14 @@ def write(names):
 
 
 # ---- the same results ------------------------------------------------------------------------------------
-def numbers(value, place=""):
-    """Every number and text inside a result, by its place."""
-    value = value.tolist() if hasattr(value, "tolist") else value
-    if isinstance(value, dict):
-        return {k: v for key, inner in value.items() for k, v in numbers(inner, f"{place}.{key}").items()}
-    if isinstance(value, list | tuple):
-        return {k: v for n, inner in enumerate(value) for k, v in numbers(inner, f"{place}.{n}").items()}
-    return {place: value}
-
-
 def small(name):
-    """`{run: {place: number}}` of an experiment at smoke size, by the code in the working folder."""
+    """`{run: result}` of an experiment at smoke size, by the code in the working folder."""
     experiment = catalogue.experiments()[name]
     sets.use_profile("smoke")
     for earlier in experiment.after:
         experiments.gather(earlier, SimpleNamespace(**earlier.scale["smoke"]))
     results = experiments.gather(experiment, SimpleNamespace(**experiment.scale["smoke"]))
-    return {name: {k: v for k, v in numbers(run.result).items() if not any(time in k for time in TIMES)}
-            for name, run in results.own.items()}
-
-
-def alike(a, b):
-    """Whether two values are the same, numbers to `CLOSE`."""
-    if isinstance(a, float) and isinstance(b, float | int) and not isinstance(b, bool):
-        return a == b or math.isclose(a, b, rel_tol=CLOSE, abs_tol=1e-9) or (math.isnan(a) and math.isnan(b))
-    return a == b
+    return {name: run.result for name, run in results.own.items()}
 
 
 def changes(before, after):
@@ -203,8 +161,9 @@ def changes(before, after):
 
     What is measured in addition changes nothing that runs hold: they lack it until they are computed again.
     """
-    lines = [f"{run}{place}: {value} is now {after[run].get(place)}" for run in before if run in after
-             for place, value in before[run].items() if not alike(value, after[run].get(place))]
+    lines = [f"{run}.{line}" for run in before if run in after
+             for line in records.differences(before[run], after[run], additions=False)
+             if not any(time in line.partition(": ")[0] for time in TIMES)]
     return lines + [f"{run}: there in one of both alone" for run in sorted(before.keys() ^ after.keys())]
 
 
@@ -243,7 +202,7 @@ def same(name):
 
 def main(*words):
     if words[:1] == ("small",):
-        print(json.dumps(small(words[1]), default=str))
+        print(json.dumps(small(words[1]), default=lambda array: array.tolist()))
     elif words[:1] == ("same",) and len(words) == 2:
         same(words[1])
     elif not words:

@@ -66,7 +66,7 @@ def read(app, docname, source):
     app.env.note_dependency(str(path))
     notebook = catalogue.opened(path)
     if notebook is None:
-        LOG.warning("not run yet, or its run is damaged: `make run` gives it outputs", location=docname)
+        LOG.warning("not run yet, or its run is damaged: rm -f %s; make run", path, location=docname)
         return
     notebook["metadata"].pop("papermill", None)
     outputs = specs(notebook)

@@ -78,10 +78,9 @@ def costs(_):
         recorded, published, seconds = (sum(e[key] for e in facts["state"] if e["published"])
                                         for key in ("recorded", "published", "seconds"))
         if published:
-            rows.append([link(titled(name), name), f"{recorded:,} of {published:,}", duration(seconds),
-                         f"{catalogue.resources(name)['mem_mb'] / 1000:g} GB"])
+            rows.append([link(titled(name), name), f"{recorded:,} of {published:,}", duration(seconds)])
     return "\n\n".join([
-        markdown_table(["notebook", "runs", "computing time", "memory a job asks for"], rows),
+        markdown_table(["notebook", "runs", "computing time"], rows),
         "Some of the networks are kept with the book. Training these took:",
         markdown_table(["network", "kept networks", "training time"], training())])
 

@@ -9,7 +9,6 @@ import re
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from posixpath import basename, dirname, relpath
 
 import beside
 from docutils import nodes
@@ -94,18 +93,13 @@ def definitions(app):
 
 # ---- metadata --------------------------------------------------------------------------------------------
 def describe(app, pagename, templatename, context, doctree):
-    """One viewport, a description (the page's first sentences), its first picture as the one to share."""
+    """One viewport, a title and a description: the page's first sentences."""
     tags = VIEWPORT.sub("", context.get("metatags", ""))
     if doctree is not None:
         texts = (" ".join(p.astext().split()) for p in doctree.findall(nodes.paragraph))
         words = next((t for t in texts if len(t) >= SENTENCES), context["title"])
         properties = {"description": words, "og:description": words, "og:type": "article",
                 "og:title": html.unescape(re.sub("<[^>]+>", "", context["title"]))}
-        root = app.config.html_baseurl.rstrip("/") or relpath(".", dirname(pagename) or ".")
-        properties["og:image"] = f"{root}/_static/walk.png"     # of a page without pictures
-        if image := next(doctree.findall(nodes.image), None):
-            name = app.builder.images.get(image["uri"]) or basename(image["uri"])
-            properties["og:image"] = f"{root}/{app.builder.imagedir}/{name}"
         tags += "".join(f'<meta {"property" if k.startswith("og:") else "name"}="{k}" '
                         f'content="{html.escape(v[:300])}" />' for k, v in properties.items())
     context["metatags"] = tags

@@ -90,7 +90,7 @@ def flipped(n, epsilon, delta):
 # | what $\epsilon$ is | the distance of each flat face from the plane | [assumed] |
 # | Theorems 18 to 20 | proved again along the lines of Appendix C, then checked | [derived] |
 # | auxiliary constants in the proof of Theorem 20 | not needed: the bound is shown in a form that holds for each $n$ | [lost] |
-# | parameters of Figure 6 | $\epsilon = 0$, and the parameter `epsilon` of this page beside it; $\delta$ = 0.1, 1, 10; $n$ from 1 to 200,000 | [lost], ours |
+# | parameters of Figure 6 | $\epsilon = 0$, and the parameter `epsilon` of this page beside it; $\delta$ = 0.1, 1, 10, where it exceeds $\epsilon$ (smaller noise flips no label); $n$ from 1 to 200,000 | [lost], ours |
 #
 # :::
 #
