@@ -241,7 +241,7 @@ def other_sets(fashion, signs):
         why = "; the network was chosen by this share" if fitted(dataset, runs) else ""
         means.append(f"{ours['attack']} on {DATASETS[dataset]} ({figures.counted(len(good), 'pair')}; paper, "
                      f"same pairs: {published['attack']}{why})")
-    return f"On other data sets, the attackable share is {' and '.join(means)}."
+    return f"On other data sets, the mean attackable share of the pairs is {' and '.join(means)}."
 
 
 page.text(recorded, lambda colours, fashion, signs, photos: other_sets(fashion, signs))

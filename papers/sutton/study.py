@@ -219,8 +219,11 @@ def draw(runs, printed, nearest):
     return figure
 
 
-def choice_in_words(runs, printed):
-    """What the rule chooses, or how many trainings are missing."""
+def choice_in_words(runs, printed, named=None):
+    """What the rule chooses, or how many trainings are missing.
+
+    named   the reading that the text before names
+    """
     wanted = study_runs(int(runs["length"].min()))
     chosen, missing = choice(scores(runs, printed), wanted), len(wanted) - len(runs)
     if chosen is None:
@@ -229,8 +232,9 @@ def choice_in_words(runs, printed):
     network, epochs, zero = chosen
     rest = (f" {missing} of {len(wanted)} trainings are missing; no result of theirs can change the choice."
             if missing else "")
-    return (f"The rule chooses: {in_words(network)}, {epochs} epochs; images with a zero gradient count as "
-            f"{counting(zero)}.{rest}")
+    return "The rule chooses this network." + rest if chosen == named else (
+        f"The rule chooses: {in_words(network)}, {epochs} epochs; images with a zero gradient count as "
+        f"{counting(zero)}.{rest}")
 
 
 def counting(zero):
@@ -252,8 +256,8 @@ def box(page, trained, printed):
         f"{'batch' if normalised == 'bn' else 'no batch'} normalisation, {in_words(('plain', *rest))} and "
         f"{figures.counted(epochs, 'epoch')} has the smallest mean score over both pairs, with images of "
         f"zero gradient counted as {counting(zero)}: {points} (the sum of eight squared deviations, in "
-        f"standard deviations over the published pairs). {choice_in_words(runs, printed)} The pages on "
-        "CIFAR-10, Fashion-MNIST and traffic signs use the one that an earlier rule chose on traffic signs "
-        "({ref}`sutton-7-2-3`).",
+        f"standard deviations over the published pairs). {choice_in_words(runs, printed, nearest.index[0])} "
+        "The pages on CIFAR-10, Fashion-MNIST and traffic signs use the one that an earlier rule chose on "
+        "traffic signs ({ref}`sutton-7-2-3`).",
         picture=draw(runs, printed, nearest), alt="A heat map: rows are networks on a pair of classes, "
         "columns are the deviations from the published values.")
