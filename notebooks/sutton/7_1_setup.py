@@ -323,8 +323,8 @@ page.text((), lambda: {
     "The gradient vanishes at $z$ = {one:.1f} for class 1 and at −{zero:.1f} for class 0 (at −{flushed:.1f} "
     "in software that takes the smallest, *subnormal* numbers for 0). A program that divides such a gradient "
     "by its norm gets 0/0, and the perturbed image is NaN. Its output compares as class 0. An image of class "
-    "1 then counts as attacked, with norm {norm}; the label of an image of class 0 flips at {flips} "
-    "steps. Our code counts images of both classes as not attackable. {{ref}}`The page on training with "
+    "1 with such a gradient then counts as attacked, with norm {norm}; steps at which an image of class 0 "
+    "counts as attacked: {flips}. Our code counts images of both classes as not attackable. {{ref}}`The page on training with "
     "noise <sutton-7-2-1-noise>` gives the consequences.")
 
 # %% [markdown]
@@ -335,12 +335,12 @@ page.text((), lambda: {
 # | choice | ours | reason |
 # |---|---|---|
 # | sizes in Table 2 | 3 by 3 convolutions, 2 by 2 pools | the parameter counts allow no other size of convolution; pools have no parameters: 2 by 2 is VGG's, and the widths under *Padding* fit it |
-# | batch normalisation | after every rectifier in the networks of CIFAR-10, Fashion-MNIST and GTSRB, running momentum 0.9; none in training with noise | Table 2 has none, so the counts above leave it out; {ref}`a rule <which-network>` chose it on traffic signs |
+# | batch normalisation | after every rectifier in the networks of CIFAR-10, Fashion-MNIST and GTSRB, running momentum 0.9; none in training with noise | Table 2 has none, so the counts above leave it out; {ref}`a rule <which-network>` chose it on traffic signs; a later one chose a network without it ({ref}`sutton-7-1-1`), which no other page has yet |
 # | padding | none | the default of the authors' software; the widths under *Padding* fit it. VGG pads: {ref}`sutton-7-2-3` measures what difference it makes |
 # | where dropout stands | after each pool | the paper has dropout of 0.4 “on the convolutional layers” and does not say after which of them; another is measured beside it in {ref}`sutton-7-2-3` |
 # | range of the 256 steps | 0 to 5, images in [0, 1] | inferred from the norms printed with Figures 11 and 12 |
 # | $\delta$ | 1, 2, 5, 10 | 5 is printed, and 10 for ImageNet, elsewhere inferred; 1 and 2 are assumed |
-# | a gradient of exactly 0 | no attack | it has no direction; the gradient of the logit stands beside it |
+# | a gradient of exactly 0 | no attack | it has no direction; the gradient of the logit stands beside it; the network chosen in {ref}`Section 7.1.1 <sutton-7-1-1>` fits best if it counts as an attack |
 # | perturbed pixels outside [0, 1] | kept | the printed norms are those of unclipped perturbations |
 # | comparison of a cell | to the printed precision, also a share of a few images, so that agreement may be due to chance | the 95% interval of a share follows from its number of images, which the data of a table (JSON, CSV) have |
 #

@@ -109,7 +109,10 @@ page.table("table-4", pairs, lambda u: tables.shares(u, "accuracy", settled=True
 # ## Means over the problems, and where they differ
 #
 # Our networks have batch normalisation, which the paper's Table 2 does not list. {ref}`A rule <which-network>` chose it on the traffic signs
-# of {ref}`Section 7.2.3 <sutton-7-2-3>`; the problems of this page have no part in it. Images whose loss gradient vanishes
+# of {ref}`Section 7.2.3 <sutton-7-2-3>`; the problems of this page have no part in it. {ref}`A later rule <network-study>` on two pairs of CIFAR-10 ({ref}`sutton-7-1-1`) chose a network
+# without it, with less dropout and half the epochs, and counts images of zero gradient as attackable; no network of this page is of that kind yet.
+#
+# Images whose loss gradient vanishes
 # ({ref}`Section 7.1 <sutton-7-1>`) are a second possible cause of differences: the row "if every zero gradient counts" is the most that they
 # could add. The gradient of the *logit*, the value before the sigmoid, does not vanish in this way. Whether either cause changes how many labels noise
 # flips is not tested.

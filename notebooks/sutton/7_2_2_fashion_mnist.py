@@ -104,7 +104,10 @@ page.table("table-20", pairs, tables.summary_shares, behind=tables.BEHIND)
 # ## Means over the problems
 #
 # Our networks have batch normalisation, which the paper's Table 2 does not list. {ref}`A rule <which-network>` chose it on the traffic signs
-# of {ref}`Section 7.2.3 <sutton-7-2-3>`; the problems of this page have no part in it. {ref}`Section 7.1 <sutton-7-1>` explains why a loss
+# of {ref}`Section 7.2.3 <sutton-7-2-3>`; the problems of this page have no part in it. {ref}`A later rule <network-study>` on two pairs of CIFAR-10 ({ref}`sutton-7-1-1`) chose a network
+# without it, with less dropout and half the epochs, and counts images of zero gradient as attackable; no network of this page is of that kind yet.
+#
+# {ref}`Section 7.1 <sutton-7-1>` explains why a loss
 # gradient can vanish; the gradient of the *logit*, the value before the sigmoid, does not vanish in this way.
 
 # %%

@@ -114,4 +114,4 @@ def both_in_words(runs, plain, printed):
                                   for shares in (*learned, published))
     return ("Our networks have batch normalisation, unlike the paper's Table 2; on "
             f"{figures.counted(len(both), 'pair')} the step misclassifies {normalised} with it and {plainly} "
-            f"without (paper: {paper}).")
+            f"without (one network each; paper: {paper}).")
