@@ -252,7 +252,7 @@ class _Pieces:
             f"claims that hold: {sum(judged)} of {len(judged)}"] * bool(judged)
         if record.get("evidence"):
             words = [record["reason"]]
-        elif record["scale"]["fraction"] < 1:
+        elif record["scale"]["fraction"] < 1 and word != NOT_MEASURED:
             words.append(f"{display.percent(record['scale']['fraction'])} of the published size")
         if word != NOTHING or compared or judged:
             text = display.sentence("; ".join(words)) if words else ""

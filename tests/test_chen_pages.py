@@ -175,7 +175,7 @@ def test_sentences_wait_for_ten_networks():
     found = ranking.answer(sized)
     assert (found["tried"], found["apart"]) == (24, "1.00 (1.00 to 1.00)")
     assert 0 <= found["above_0"] + found["below_0"] <= 24
-    assert found["clear"] >= 1     # the margin is perfect
+    assert "margin" in found["clear"]     # it is perfect
     assert ranking.measured(sized).items() <= found.items()
     assert (found["networks"], found["text"]) == (10, "7.5% to 75%")
 

@@ -75,10 +75,10 @@ scale = page.scale(smoke=dict(trials=20), quick=dict(trials=1_000), paper=dict(t
 # This page checks each formula. Then it tests the idea on hand-made classes, for which the distance to the decision boundary is known
 # exactly. No trained network is measured here.
 #
-# ## The equations as printed
+# ## The equations, as we read them
 #
-# The folded code follows the equations line by line, and the fast code of the book is compared with it. *Exact* under an equation means
-# that both agree up to rounding and that the check detects each {term}`mutant`, a formula with one deliberate error. In Equation 5 the
+# The folded code follows the equations line by line except in three places, named below. The fast code of the book is compared with it. *Exact* under an equation means
+# that both agree on this reading up to rounding and that the check detects each {term}`mutant`, a formula with one deliberate error. In Equation 5 the
 # text applies *norm*, which acts on a list, to a single sum; the code takes the list of the sums of all classes. Equations 7 and 9 name
 # classes $k$ and $k + 1$; the code takes all pairs, as the sums in Equations 8 and 10 need.
 

@@ -70,11 +70,11 @@ networks, robust, dense, convolutional, suspects = map(page.results, (
     experiments.natural, experiments.robust, experiments.dense, experiments.convolutional,
     experiments.suspects))
 natural = networks.only(figures.printed)
-page.text(natural, lambda runs: ranking.measured(runs) | {"whole": vars(page.full)},
+page.text(natural, ranking.measured,
         "We trained {networks} of the {all} {data} networks, once each, for {epochs} epochs on "
-        "{images_train} images; their test accuracy is {accuracy}. Of {images_attack} test images (paper: "
-        "{whole.images_attack}) the correctly classified ones were attacked. The paper's PGD flips {text} of "
-        "them, too many to rank the networks. We therefore rank them by the success of PGD at a third of "
+        "{images_train} images; their test accuracy is {accuracy}. Of {images_attack} test images the "
+        "correctly classified ones were attacked (the paper does not state how many; full scale is 10,000). "
+        "The paper's PGD flips {text} of them, too many to rank the networks. We therefore rank them by the success of PGD at a third of "
         "the paper's ε: {third}.")
 
 # %% [markdown]
@@ -89,8 +89,8 @@ page.extra("rank-agreement", natural, ranking.rank_agreement,
            "Rank correlation of each quantity with the success of PGD at ε/3, over the ten networks",
            header=ranking.HEADER)
 page.text(natural, ranking.answer,
-          "With PGD at ε/3, the interval over networks excludes 0 for {clear} of {quantities} quantities. "
-          "Differences were not tested.")
+          "Of the intervals of {quantities} quantities over networks, those that exclude 0: {clear}. "
+          "Differences between quantities were not tested.")
 page.extra("quantities", networks, lambda runs: figures.network_rows(
     runs, ["asr_third", *ranking.QUANTITIES], sort="asr_third"),
           f"Quantities by success at ε/3; distances are medians over at most {page.full.near} images",
@@ -114,8 +114,10 @@ page.text(natural, ranking.answer,
 # %% [markdown]
 # ## Where it differs: the attack
 #
-# The code of the later journal version takes 10 steps of length 2 from a random point of the same ball and cuts pixels at 255, not at 1, so
-# that its images may leave the range of pixels. PGD at a third of the text's ε is ours: its success differs more between networks.
+# The code of the later journal version takes 10 steps from a random point of the same ball. On digits a step has length 2 where pixels lie
+# between 0 and 1, more than six times ε, so that each step ends at the edge of the ball (on CIFAR-10: 2/255, twice our ε). The code cuts
+# pixels at 255, not at 1, so that a digit may become brighter than white. PGD at a third of the text's ε is ours: its success differs
+# more between networks.
 
 # %%
 page.extra("attacks", natural, ranking.attacks,
@@ -133,8 +135,8 @@ page.extra("suspects", suspects, ranking.suspected,
                "deviation": "mean deviation"}, fold="Other readings of the text's PGD, on three networks")
 page.text(suspects, ranking.of_suspects,
         "Of these readings *{best}* is nearest to the published success: {off:.1f} points on average over "
-        "{networks} networks, where the text's is {text:.1f} points off ({{ref}}`how the reading was chosen "
-        "<which-pgd>`).")
+        "{networks} networks, where the text's is {text:.1f} points off. By {{ref}}`the rule <which-pgd>` it "
+        "replaces the text's if it is at most {most:.1f} points off, so it {taken}.")
 
 # %% [markdown]
 # ## Table I: accuracy, attack success, FSA, FSD and ROBY
@@ -290,9 +292,9 @@ if len(best) and (facts := ranking.answer(best)):
         "Does ROBY, the overlap of the classes, rank networks by robustness as an attack does? Over our "
         "{networks} {data} networks, ROBY (L2 form; logits and true classes) has rank correlation "
         "{logits.third_2} with the success of PGD at a third of the paper's ε (95% interval; paper, at the "
-        "full ε: 1), and {hidden.third_2} for the features and classes that the text names. Among {tried} "
-        "intervals over all features, classes, norms and attacks there are {above_0} above 0 and {below_0} "
-        "below 0, while the others include 0. At the full ε, PGD flips {text} of the images and hardly ranks "
+        "full ε: 1), and {hidden.third_2} for the features and classes that the text names. Of {tried} "
+        "intervals, for all features, classes, norms and two attacks, {above_0} lie above 0 and {below_0} "
+        "below 0; the others include 0. At the full ε, PGD flips {text} of the images and hardly ranks "
         "these networks, each trained once for {epochs} epochs on {images_train} images, so this is no "
         "verdict on the paper.", facts), sets=[natural],
         picture=figures.draw_networks(figures.complete(figures.networks(best), figures.TEN)[facts["data"]], {

@@ -287,7 +287,7 @@ if len(best) and (facts := ends(best)):
         "{neurons.last.paper.roby:.3f}). With the number of layers (n = {layers.networks}), this success has "
         "rank correlation {layers.rank.asr_third:.2f} and ROBY {layers.rank.roby_2:.2f}. At the full ε PGD "
         "flips {text} of the digits (paper: {paper}) and hardly ranks these networks, each trained once for "
-        "{epochs} epochs, so this does not refute the paper.",
+        "{epochs} epochs and not matched on accuracy, so this does not refute the paper.",
         facts | {"text": figures.between(100 * nets.asr_text),
                  "epochs": figures.between(nets.epochs, unit=""),
                  "paper": figures.between(100 * row["asr"] for row in PUBLISHED.values())}),

@@ -262,14 +262,15 @@ if facts:
         "{least:.0%} of the samples and another {most:.0%} (paper: one misclassifies none); the attacked "
         "network misclassifies {own:.1%} if the box has the {intervals} values that all examples "
         "change{looser} (paper, {paper} values: all). {fifty}{clean} examples lie nearer (mean squared L2 "
-        "distance {far}; paper: {theirs}), "
-        "so this does not refute the paper.", {
+        "distance {far}; paper: {theirs}), so this does not refute the paper{at_length}.", {
             "fifty": f"Of {over['images']} images "
                      f"{over[figures.KINDS['own']].replace('(', '(95% interval ')} have a box in which the "
                      "attacked network mostly errs and another hardly does. " if over else "",
             "clean": prose.fill("Our networks have larger clean errors ({test_min:.1f}% to {test_max:.1f}%; "
                                 "paper: {paper_min:.1f}% to {paper_max:.1f}%), and our", errs)
                      if errs else "Our",
+            "at_length": prose.fill("; but at about its distance each network errs on at least {all:.1%} of a box "
+                                    "of {more} values", at) if (at := in_balls(page.best(balls))) else "",
             "far": distance["attack_l2_mean"], "theirs": PRINTED["attack_l2_mean"], "paper": INTERVALS,
             "own": rates[0], "least": min(rates[1:]), "most": max(rates[1:]), "rest": len(rates) - 1,
             "intervals": min(facts["sizes"][-1], INTERVALS),

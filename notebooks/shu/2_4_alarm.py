@@ -56,7 +56,8 @@ page = start("shu/2_4_alarm", globals())
 # regions are transferable. As a defence the paper proposes an alarm where two networks disagree, and says that it does not help against
 # transferable examples.
 #
-# The networks, the digit and the boxes are those of {ref}`Section 2.1 <shu-2-1>`: NF is NewtonFool, FGSM the fast gradient sign method,
+# The networks and the digit are those of {ref}`Section 2.1 <shu-2-1>`; the boxes keep all pixels that the examples of an attack share, for each wrong
+# class with enough examples. NF is NewtonFool, FGSM the fast gradient sign method,
 # CW2 Carlini and Wagner's L2 attack, BIM the basic iterative method (in L1, L2 and L∞), PW the pointwise attack and MI the momentum iterative method. The
 # alarm is measured for 2 to 10 networks, the attacked one and others of the nine, on images of the attacks, on random noise of the same L2
 # norms, and on clean test digits.

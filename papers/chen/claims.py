@@ -227,13 +227,14 @@ claim("table-7", "More layers")(falls(figures.DEEPER, "deeper networks"))
 
 
 def panels(data):
-    """Rank correlations of each panel; 0 with attack success where that is the same on all networks."""
+    """Rank correlations of each panel; attack success does not fall where it is the same on all networks."""
     panels = {}
     for side, asked in (("neurons", figures.WIDER), ("layers", figures.DEEPER)):
         ranks = data[side]
         whole = ranks["networks"] == len(asked)
         flat = whole and ranks["asr_text"] is None
-        panels[side] = ranks | {"why": " (the same on all networks)" if flat else "",
+        panels[side] = ranks | {"asr_words": "undefined" if flat else ranks["asr_text"],
+                                "why": ", which is the same on all networks," if flat else "",
                                 "status": None if whole else ranking.FEWER.format(asked=len(asked))}
         panels[side] |= {"asr_text": 0.0} if flat else {}
     return panels
@@ -241,7 +242,7 @@ def panels(data):
 
 claim("figure-10", "both fall")(with_status(
     lambda c: c.asr_text < 0 and c.roby_2 < 0, view=panels,
-    says="rank correlations with the size are {asr_text:.2f} for attack success{why} and {roby_2:.2f} for "
+    says="rank correlations with the size are {asr_words} for attack success{why} and {roby_2:.2f} for "
          "ROBY (n = {networks})"))
 
 

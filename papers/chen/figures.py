@@ -20,8 +20,8 @@ METRICS = {"fsa": "FSA", "fsd": "FSD", "roby": "ROBY"}
 NORMS = {"inf": "L∞", "2": "L2"}
 ATTACKS = {"text": "PGD as in the text", "signed": "half of its ε (pixels in [−1, 1])",
            "third": "a third of its ε",
-           "code": "10 L∞ steps of 2 (published code)", "ball": "L2 ball of the same ε",
-           "steps": "short L2 steps in the L∞ ball", "code_steps": "10 L2 steps of 2 in the L∞ ball",
+           "code": "10 L∞ steps of length 2 (published code)", "ball": "L2 ball of the same ε",
+           "steps": "short L2 steps in the L∞ ball", "code_steps": "10 L2 steps of length 2 in the L∞ ball",
            "wide": "L2 ball of 2"}
 LIMITS = {"near_random": 0.5, "near_gradient": 10.0}    # where the searches of the experiment end
 
@@ -111,7 +111,7 @@ def success(run, attack):
 def below(run):
     """The status of a network that stayed below its published accuracy; None of the others."""
     return None if pd.isna(run.get("asked")) or run["reached"] else (
-        f"proxy: a network below the published accuracy after {run['epochs']} epochs")
+        f"proxy: a network below the published accuracy on held-out images after {run['epochs']} epochs")
 
 
 def networks(runs):

@@ -113,7 +113,7 @@ QUANTITIES = {"roby_2": ("ROBY, L2", 1), "roby_inf": ("ROBY, L∞", 1), "fsa_2":
               "acc": ("accuracy", -1), "margin": ("mean margin of the logits", -1),
               "near_random": ("boundary distance in random directions, RMS", -1),
               "near_gradient": ("boundary distance along the gradient, L2", -1)}
-APART = {"third": "PGD at ε/3", "code": "10 steps of 2"}   # L∞ attacks that flip unlike shares of networks
+APART = {"third": "PGD at ε/3", "code": "10 L∞ steps of 2"}   # L∞ attacks that flip unlike shares of networks
 
 
 def ranked(x, y, chosen=None):
@@ -231,8 +231,10 @@ def of_suspects(runs):
     """For a sentence: the reading with the smallest deviation, and the text's; {} of fewer networks."""
     rows = {row["reading"]: row["deviation"] for row in suspected(runs)[1:]}
     best = min(rows, key=rows.get, default=None)
-    return {} if len(runs) < 3 else {"best": best, "off": rows[best], "networks": len(runs),
-                                      "text": rows[experiments.SUSPECTS["text"]]}
+    text = rows.get(experiments.SUSPECTS["text"])
+    return {} if len(runs) < 3 else {
+        "best": best, "off": rows[best], "networks": len(runs), "text": text, "most": text / 2,
+        "taken": "is the main one" if rows[best] <= text / 2 else "changes nothing and the text's PGD stays"}
 
 
 VALUES = figures.NETWORK | {"asr_third": "ASR at ε/3, %"} | {
@@ -244,7 +246,7 @@ def answer(runs, data="MNIST"):
     """For sentences on the ten networks of a data set: which readings and attacks rank them how; {} of fewer.
 
     Beside `measured`: `logits`, `hidden` (as in the text) and `softmax` are rows of `by_features`, of which
-    `above_0` and `below_0` count the intervals on either side of 0. `clear` counts those of `rank_agreement`
+    `above_0` and `below_0` count the intervals on either side of 0. `clear` names those of `rank_agreement`
     that exclude 0. `apart` ranks the two of `APART` by each other.
     """
     if (nets := figures.complete(figures.networks(runs), figures.TEN).get(data)) is None:
@@ -252,13 +254,16 @@ def answer(runs, data="MNIST"):
     reading = {row["reading"]: row for row in by_features(runs) if row["data set"] == data}
     ranks = [row[f"{attack}_{norm}_rank"]
              for row in reading.values() for attack in APART for norm in figures.NORMS]
+    clear = [f"{row['quantity']} ({row['spearman']:.2f}, a good measure has the "
+             f"{'same' if row['spearman'] * row['sign'] > 0 else 'opposite'} sign)"
+             for row in rank_agreement(runs) if row["data set"] == data and any(_sides([row]).values())]
     return measured(runs, data) | {
         "logits": reading["logits, true classes"],
         "hidden": reading["last hidden layer, predicted classes"],
         "softmax": reading["softmax outputs, true classes"],
         **_sides(ranks), "tried": len(ranks), "chance": 0.05 * len(ranks),
-        "clear": sum(_sides(row for row in rank_agreement(runs) if row["data set"] == data).values()),
-        "quantities": len(QUANTITIES), "apart": spanned(ranked(nets.asr_third, nets.asr_code))}
+        "clear": " and ".join(clear) or "none", "quantities": len(QUANTITIES),
+        "apart": spanned(ranked(nets.asr_third, nets.asr_code))}
 
 
 def _sides(ranks):

@@ -126,7 +126,10 @@ def box_by_box(runs):
     rates = {box.classes: box.held["attack"]["rates"] for box in ours}
     worst = max(range(1, len(ours[0].held["attack"]["rates"])),
                 key=lambda k: sum(of[k] for of in rates.values()))
+    inside = [(box.classes, box.at("rates")[0], row["M1"]) for row, box in of_rows(runs, "table-6")]
     return {"far": " and ".join(f"{of}, {value:.3g} (paper: {paper:.3g})" for of, value, paper in far),
+            "inside": " and ".join(f"{rate:.0%} of the samples for {of} (paper: {paper:.0%})"
+                                   for of, rate, paper in inside),
             "worst": f"M{worst + 1} (" + ", ".join(
                 f"{100 * of[worst]:.3g}% for {classes}" for classes, of in rates.items()) + ")"}
 

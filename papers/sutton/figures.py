@@ -183,8 +183,8 @@ def box_words(runs, printed, of, images, *, failed=0, cause="", fitted=False):
             f"{published['attack']}){remark}. Of {own['of']:,} attackable images, "
             f"{int(runs.draws.max()):,} noise samples of the attack's own norm flip {own['hits'] or 'none'} "
             f"(paper, δ = {DELTAS[0]} assumed: {published[DELTAS[0]]}), those of {MENTIONED} and "
-            f"{DELTAS[-1]} times that norm {ours[MENTIONED]} and {ours[DELTAS[-1]]} (means; paper: {published[MENTIONED]} "
-            f"and {published[DELTAS[-1]]}). {cause}").rstrip()
+            f"{DELTAS[-1]} times that norm {ours[MENTIONED]} and {ours[DELTAS[-1]]} (means; paper: "
+            f"{published[MENTIONED]} and {published[DELTAS[-1]]}). {cause}").rstrip()
 
 
 def bars(runs, printed):

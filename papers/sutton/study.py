@@ -231,8 +231,8 @@ def choice_in_words(runs, printed, named=None):
         return (f"The rule has not chosen yet: {missing} of {len(wanted)} trainings of the study are missing."
                 if missing else "The rule chooses none: no network has an attack on both pairs.")
     network, epochs, zero = chosen
-    rest = (f"; {missing} of {len(wanted)} trainings are missing, but even scores of 0 there would not change "
-            "the choice." if missing else ".")
+    rest = (f"; {missing} of {len(wanted)} trainings are missing, but even scores of 0 there would not "
+            "change the choice." if missing else ".")
     which = "this network" if chosen == named else (
         f"{in_words(network)}, {epochs} epochs, where images with a zero gradient count as {counting(zero)}")
     return f"The rule chooses {which}{rest}"
