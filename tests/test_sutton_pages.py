@@ -145,15 +145,15 @@ def test_the_minute_tells_of_nets_left_out_and_pairs_that_differ():
         made_up(NEXT[:1]), shares, 9, "digits", failed=2)
     assert figures.box_words(made_up(NEXT[:1]), shares, 9, "digits", cause="Why.").endswith("Why.")
     alike = figures.box_words(made_up(NEXT[:2]), shares, 9, "digits")
-    assert "(mean; 20.0%; paper: 2.0%)" in alike  # as many of either pair
+    assert "those of 5 and 10 times that norm 10.0% and 20.0% (means; paper: 2.0% and 2.0%)" in alike
     assert "by pair; paper, same pairs: 80.0%" in alike
-    assert "along the logit's gradient" in alike and "no evidence" not in alike
+    assert "% if every image whose gradient is exactly zero counts" in alike and "no evidence" not in alike
     assert "no evidence" in figures.box_words(made_up(NEXT[:1]), shares, 9, "digits", fitted=True)
     means = figures.mean_rows(made_up(NEXT[:2]), shares)
     assert [r["of"] for r in means] == 3 * [sum(u["tried"] for u in made_up(NEXT[:2]).test)] + 4 * [100]
-    assert [r["published"] for r in means] == ["80.0%", None, None, *4 * ["2.0%"]]
+    assert [r["published"] for r in means] == ["80.0%", None, "80.0%", *4 * ["2.0%"]]
     unlike = pd.concat([made_up(NEXT[:1]), made_up(NEXT[1:2], attackable=20)])
-    assert "(mean; 20.0% to 50.0%; paper" in figures.box_words(unlike, shares, 9, "digits")
+    assert "norm 17.5% and 35.0% (means;" in figures.box_words(unlike, shares, 9, "digits")
 
 
 # ---- tables and pictures ---------------------------------------------------------------------------------
@@ -198,7 +198,8 @@ def test_both_readings_are_compared_on_the_problems_of_both():
     runs, plain = (pd.DataFrame([u | {"test": u["test"] | {"tried": 100, "saturated": 5}}
                                   for u in trained(r, [share] * 3)]) for r, share in (("bn", 60), ("", 50)))
     box = readings.both_in_words(runs, plain[:2], PRINTED)
-    assert "on 2 pairs the step misclassifies 60.0% with it and 50.0% without (paper: 70.0%)" in box
+    assert ("on 2 pairs the step misclassifies 60.0% with it and 50.0% without (one network each; paper: "
+            "70.0%)") in box
     assert readings.both_in_words(runs, plain[:0], PRINTED) == ""
 
 

@@ -74,8 +74,8 @@ page.text(natural, ranking.measured,
         "We trained {networks} of the {all} {data} networks, once each, for {epochs} epochs on "
         "{images_train} images; their test accuracy is {accuracy}. Of {images_attack} test images the "
         "correctly classified ones were attacked (the paper does not state how many; full scale is 10,000). "
-        "The paper's PGD flips {text} of them, too many to rank the networks. We therefore rank them by the success of PGD at a third of "
-        "the paper's ε: {third}.")
+        "The paper's PGD flips {text} of them, too many to rank the networks. We therefore rank them by the "
+        "success of PGD at a third of the paper's ε: {third}.")
 
 # %% [markdown]
 # ## Does ROBY rank the networks?

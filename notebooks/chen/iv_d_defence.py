@@ -192,7 +192,8 @@ page.text(BOTH, facts_of,
 
 def natural_facts(runs):
     """For sentences: on how many natural networks ROBY falls under attack, here and in the paper."""
-    rows = pd.DataFrame(values(table_5(runs))).dropna(subset=["roby_adversarial_natural", "roby_original_natural"])
+    rows = pd.DataFrame(values(table_5(runs))).dropna(
+        subset=["roby_adversarial_natural", "roby_original_natural"])
     same = pd.DataFrame(PRINTED).merge(rows[["dataset", "model"]])
     ours, paper = (int((some.roby_adversarial_natural < some.roby_original_natural).sum())
                    for some in (rows, same))
@@ -230,7 +231,8 @@ def of_samples(samples):
             "data": lambda *frames: {
                 "panels": len({row["dataset"] for row in table_5(*frames)}),
                 "networks": {f"{row['dataset']} {row['model']}": {
-                    kind: row[f"roby_{samples}_{kind}"] for kind in KINDS} for row in values(table_5(*frames))}},
+                    kind: row[f"roby_{samples}_{kind}"] for kind in KINDS}
+                    for row in values(table_5(*frames))}},
             "alt": f"For each data set, ROBY of natural and robust networks on {SAMPLES[samples]}.",
             "contains": {"panels per dataset": lambda d: d["panels"] == 3,
                          "natural and robust ROBY": lambda d: any(

@@ -145,8 +145,9 @@ def shares(runs):
             "equal": (rows.alike * rows.pgd).sum() / pgd, "expected": EXPECTED,
             "error": (rows.share / rows.alike - 1)[~rows.bf16].abs().max() if len(fast) < len(rows) else None,
             "least": 100 / (STEPS * rows.alike.max()), "most": 100 / (STEPS * rows.alike.min()),
-            "as_many": ", ".join(f"{STEPS * rows.alike.min() / share:.0f} to {STEPS * rows.alike.max() / share:.0f} "
-                                 f"steps on {data}" for data, share in PUBLISHED.items()),
+            "as_many": ", ".join(f"{rows.alike.min() / share * STEPS:.0f} to "
+                                 f"{rows.alike.max() / share * STEPS:.0f} steps on {data}"
+                                 for data, share in PUBLISHED.items()),
             "colour": experiments.DATASETS["cifar10"],
             "assumed": experiments.attacks_on("cifar10")["text"].steps,
             "published": " and ".join(f"{PUBLISHED[data]:.2f}%" for data in rows.dataset.unique())}

@@ -272,10 +272,9 @@ if {"benign", "brittle", "margin"} <= facts.keys():
         f"OptMargin, an attack made to withstand noise (n = {n['margin']}), and at most {least['brittle']} "
         f"for minimum-norm images (OptBrittle, n = {n['brittle']}; step of the search: "
         f"{shown.step.max()}). The best threshold on this distance errs on {errors['least']['words']} of "
-        f"the clean digits or of the OptMargin images, whichever is more, and the best one on the median "
-        f"distance on {errors['median']['words']}; the paper's classifier errs on "
-        f"{short(errors['paper'])}% on its network. All our values are of one network, and the thresholds were chosen on the "
-        "same images.",
+        "the clean digits or of the OptMargin images, whichever is more, and that on the median distance on "
+        f"{errors['median']['words']}; the paper's classifier errs on {short(errors['paper'])}% on its "
+        "network. All our values are of one network; the thresholds were chosen on these images.",
         picture=boundary.draw_all(shown), alt=ALT_ALL)
 
 # %%

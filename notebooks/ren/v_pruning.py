@@ -192,7 +192,8 @@ curve = page.results(experiments.trade_off)
 page.picture(
     curve, figures.draw_trade_off,
     caption="The trade-off between separability and robustness over the threshold t (size of the marks): "
-            "bright pixels left alone (T = 255, joined in the order of t) or all pixels but those equal to t set to 0 or 255 (T = t)",
+            "bright pixels left alone (T = 255, joined in the order of t) or all pixels but those equal to t "
+            "set to 0 or 255 (T = t)",
     alt="Two panels, towards white and black: robustness over separability, published settings as crosses.")
 
 # %% [markdown]
@@ -279,13 +280,13 @@ BOX = (
     "networks) is {ours.white.separability_ssim:.3f} towards white and {ours.black.separability_ssim:.3f} "
     "towards black (unpruned {plain.white.separability_ssim:.3f} and {plain.black.separability_ssim:.3f}; "
     "paper: {paper.white.separability_ssim:.3f} and {paper.black.separability_ssim:.3f}), but only "
-    "{reached:.2g}% of the searches reach the SSIM of {threshold} that would end "
+    "{reached:.2g}% of the searches reach the SSIM of {threshold} that ends "
     "them. The price is robustness: the SSIM of digit and last image with its label (higher: "
     "less robust) is {ours.white.robustness_ssim:.3f} and {ours.black.robustness_ssim:.3f} (unpruned "
     "{plain.white.robustness_ssim:.3f} and {plain.black.robustness_ssim:.3f}; paper: "
     "{paper.white.robustness_ssim:.3f} and {paper.black.robustness_ssim:.3f}). Claims on "
-    "Table IV that hold in our values: {hold} of {claims}, and {decided} if pixels of exactly 128 are "
-    "pruned, too; by itself, a network shows the trade-off in {alone} of {n} cases.")
+    "Table IV that hold: {hold} of {claims}, {decided} if pixels of exactly 128 are pruned, too; {alone} of "
+    "{n} networks alone show the trade-off.")
 
 
 def facts_of(runs):

@@ -152,8 +152,8 @@ if len(best) and (facts := beyond.box(best, "table-6")):
         f"training seed? {f'{prose.fill(beyond.OVER_DIGITS, over_digits)} ' if over_digits else ''}For our "
         f"5 and 7 (the paper's are not known) the mean is {facts['others']:.1%} (paper: "
         f"{facts['paper']['others']:.1%}); of the others {boxes['worst']} errs most often. In the boxes "
-        f"the attacked network itself errs on {boxes['inside']}. Two digits are weak evidence, and samples of "
-        "our boxes lie much nearer to the clean digits than the paper's.",
+        f"the attacked network itself errs on {boxes['inside']}. Two digits are weak evidence, and samples "
+        "of our boxes lie much nearer to the clean digits than the paper's.",
         picture=figures.draw_curves(best, "table-6"), sets=(sweeps,),
         alt="Misclassification rates of five perceptrons in boxes of growing size, a panel a digit.")
 

@@ -324,8 +324,8 @@ page.text((), lambda: {
     "in software that takes the smallest, *subnormal* numbers for 0). A program that divides such a gradient "
     "by its norm gets 0/0, and the perturbed image is NaN. Its output compares as class 0. An image of class "
     "1 with such a gradient then counts as attacked, with norm {norm}; steps at which an image of class 0 "
-    "counts as attacked: {flips}. Our code counts images of both classes as not attackable. {{ref}}`The page on training with "
-    "noise <sutton-7-2-1-noise>` gives the consequences.")
+    "counts as attacked: {flips}. Our code counts images of both classes as not attackable. "
+    "{{ref}}`The page on training with noise <sutton-7-2-1-noise>` gives the consequences.")
 
 # %% [markdown]
 # ## Choices that the paper leaves open

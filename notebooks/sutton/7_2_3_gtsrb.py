@@ -213,8 +213,8 @@ def strongest_noise(runs):
 
 
 page.text(printed, strongest_noise,
-        "Without batch normalisation, noise of the attack's own norm flips {percent:%} of the labels on the pair "
-        "where it flips most (n = {of}; 95% interval {low:%} to {high:%}).")
+        "Without batch normalisation, noise of the attack's own norm flips {percent:%} of the labels on the "
+        "pair where it flips most (n = {of}; 95% interval {low:%} to {high:%}).")
 
 # %% [markdown]
 # The attackable shares are the evidence for batch normalisation. Against it, Table 2 lists no parameters of batch normalisation, and the norms of the attacks differ from the published ones (Table 24). The authors'
@@ -278,7 +278,8 @@ figures.publish_violins(page, "figure-20", pairs, NEXT, CLASSES, DELTAS[-1])
 noise = strongest_noise(page.best(printed))
 figures.box(page, pairs, SHARES, "traffic-sign images", larger=LARGER_SIGN, fitted=True, cause=prose.fill(
     "The network has batch normalisation, unlike the paper's Table 2; without it, noise of the attack's own "
-    "norm flips {percent:%} of the labels on the pair where it flips most (n = {of}).", noise) if noise else "")
+    "norm flips {percent:%} of the labels on the pair where it flips most (n = {of}).",
+    noise) if noise else "")
 
 # %%
 page.finish()

@@ -220,10 +220,10 @@ def draw(runs, printed, nearest):
     return figure
 
 
-def choice_in_words(runs, printed, named=None):
+def choice_in_words(runs, printed, before=None):
     """What the rule chooses, or how many trainings are missing.
 
-    named   the reading that the text before names
+    before   the reading that the text before it names
     """
     wanted = study_runs(int(runs["length"].min()))
     chosen, missing = choice(scores(runs, printed), wanted), len(wanted) - len(runs)
@@ -233,7 +233,7 @@ def choice_in_words(runs, printed, named=None):
     network, epochs, zero = chosen
     rest = (f"; {missing} of {len(wanted)} trainings are missing, but even scores of 0 there would not "
             "change the choice." if missing else ".")
-    which = "this network" if chosen == named else (
+    which = "this network" if chosen == before else (
         f"{in_words(network)}, {epochs} epochs, where images with a zero gradient count as {counting(zero)}")
     return f"The rule chooses {which}{rest}"
 
