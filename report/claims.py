@@ -19,7 +19,8 @@ from shared import runtime
 MANY = 8  # more cases are counted, and few of them are shown one by one
 SO_FAR = "; so far: "
 TOO_SMALL = "this run is too small to judge it"
-WAITS = "waits for "  # how the evidence begins where runs are missing: the only null for lack of them
+TOO_FEW = "too few images to tell"  # begins the evidence of a claim that more images can decide
+WAITS = "waits for "  # begins the evidence where runs are missing
 
 # What Python prints rather than a person writes: lists and dicts, objects, its constants, digits without end.
 NOT_WORDS = re.compile(r"[\[({]\s*['\"]|['\"]\s*:|\[[^\]]*,[^\]]*,|\[\s*\]|\{\s*\}|"
@@ -227,14 +228,15 @@ def on_a_proxy(judged):
     """A judged claim where only a proxy was measured: what it shows is told, and decides nothing."""
     if judged["holds"] is None and not waits(judged):
         return judged
-    shown = judged["evidence"].partition(SO_FAR)[2] if waits(judged) else judged["evidence"]
+    shown = judged["evidence"]
+    shown = shown.partition(SO_FAR)[2] if shown.startswith(WAITS) else shown
     why = "not judged: measured on a proxy"
     return judged | {"holds": None, "evidence": f"{shown} ({why})" if shown else why}
 
 
 def waits(judged):
-    """Whether a judged claim is open only because runs are missing."""
-    return judged["holds"] is None and judged["evidence"].startswith(WAITS)
+    """Whether a judged claim is open only because runs or images are missing."""
+    return judged["holds"] is None and judged["evidence"].startswith((WAITS, TOO_FEW))
 
 
 def _words(item, phrase, evidence):
