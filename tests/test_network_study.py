@@ -29,8 +29,11 @@ def test_the_published_network_has_score_0_and_each_deviation_counts_in_units_of
     lost = as_published(pair, saturated=500)
     assert study.score(study.measured(lost, zero=True), wanted, PRINTED) < 1e-9 \
         < study.score(study.measured(lost, zero=False), wanted, PRINTED)
-    none = as_published(pair) | {"test": as_published(pair)["test"] | {"tried": 0}}
-    assert study.measured(none, zero=False).isna().all()
+    none = as_published(pair)
+    none["test"] |= {"tried": 0, "attack": {"susceptibility": {"hits": 0, "of": 0},
+                                            "l2": {"mean": None, "std": None}}}
+    assert study.measured(none, zero=False).isna().sum() == 3
+    assert np.isnan(study.score(study.measured(none, zero=False), wanted, PRINTED))
 
 
 def best(scores, pairs, count):

@@ -26,7 +26,7 @@ HEADER = {"pair": "pair", "network": "network", "epochs": "epochs", "seed": "see
 
 # ---- the rule --------------------------------------------------------------------------------------------
 def measured(run, *, zero):
-    """The eight `COLUMNS` of a run, a Series; NaN where no image has an attack.
+    """The eight `COLUMNS` of a run, a Series; norms are NaN where no image has an attack.
 
     zero   whether images with a gradient of exactly zero count as attackable
     """
@@ -34,13 +34,11 @@ def measured(run, *, zero):
     for split in SPLITS:
         part = run[split]
         attackable, norms = share(part, "attack"), part["attack"]["l2"]
-        if not part["tried"] or norms["mean"] is None:
-            return pd.Series(np.nan, pd.MultiIndex.from_tuples(COLUMNS))
         hits = attackable["hits"] + (part["saturated"] if zero else 0)
         columns |= {(split, "accuracy"): part["accuracy"]["percent"],
-                    (split, "share"): 100 * hits / attackable["of"],
+                    (split, "share"): 100 * hits / attackable["of"] if part["tried"] else None,
                     (split, "mean"): norms["mean"], (split, "std"): norms["std"]}
-    return pd.Series(columns)
+    return pd.Series(columns, dtype=float)
 
 
 def published(paper, dataset="cifar10"):
@@ -154,14 +152,17 @@ def rows_of_test(runs, paper):
 
 
 def test_in_words(runs, paper):
-    """The scores on the problems of the test, by data set; nothing of none."""
+    """The scores on the problems of the test, by data set, and where there is none; nothing of no runs."""
     tested = pd.DataFrame([line for line in rows_of_test(runs, paper) if "score_zero" in line],
-                          columns=["data set", "score_zero"]).dropna()
+                          columns=["data set", "problem", "accuracy", "score_zero"])
+    scored = tested.dropna(subset="score_zero")
     means = [f"{prose.short(scores.mean())} on {name} ({figures.counted(len(scores), 'problem')})"
-             for name, scores in tested.groupby("data set", sort=False).score_zero]
+             for name, scores in scored.groupby("data set", sort=False).score_zero]
+    without = "".join(f" Without any attack, *{r.problem}* has no score: its training failed (accuracy: "
+                      f"{r.accuracy}%)." for r in tested[tested.score_zero.isna()].itertuples())
     return means and (f"The mean score of the chosen network, zero gradients counted as attackable, is "
                       f"{', '.join(means)}. A network that misses each of the {len(COLUMNS)} columns by one "
-                      f"standard deviation has a score of {len(COLUMNS)}.")
+                      f"standard deviation has a score of {len(COLUMNS)}.{without}")
 
 
 HEADER_OF_TEST = {"data set": "data set", "problem": "problem"} | {
@@ -178,11 +179,10 @@ def _line(run, wanted, printed):
 
 def _cells(columns):
     """Accuracy, share and norm of both sets as one text each."""
-    if columns.isna().any():
-        return {}
     both = {what: [columns[s, what] for s in SPLITS] for what in WHAT}
-    return {what: "{:.1f} / {:.1f}".format(*both[what]) for what in ("accuracy", "share")} | {
+    texts = {what: "{:.1f} / {:.1f}".format(*both[what]) for what in ("accuracy", "share")} | {
         "norm": " / ".join(f"{m:.2f} ({s:.2f})" for m, s in zip(both["mean"], both["std"]))}
+    return {what: text for what, text in texts.items() if "nan" not in text}
 
 
 def on_all_pairs(scores):
@@ -231,8 +231,8 @@ def choice_in_words(runs, printed, before=None):
         return (f"The rule has not chosen yet: {missing} of {len(wanted)} trainings of the study are missing."
                 if missing else "The rule chooses none: no network has an attack on both pairs.")
     network, epochs, zero = chosen
-    rest = (f"; {missing} of {len(wanted)} trainings are missing, but even scores of 0 there would not "
-            "change the choice." if missing else ".")
+    rest = (f"; {missing} of its {len(wanted)} trainings were not needed, since even scores of 0 there would "
+            "not change the choice." if missing else ".")
     which = "this network" if chosen == before else (
         f"{in_words(network)}, {epochs} epochs, where images with a zero gradient count as {counting(zero)}")
     return f"The rule chooses {which}{rest}"
