@@ -286,8 +286,9 @@ HELD = {"object": (Holder, "logits"), "dict": (lambda s: {"loss": 0, "scores": s
         "tuple": (lambda s: (0, s), 1), "tensor": (lambda s: s, "logits")}
 
 
-@pytest.mark.parametrize("name", INSTRUMENTS)
-@pytest.mark.parametrize("held", HELD)
+# The adapted model gives the same tensor however its logits were held.
+@pytest.mark.parametrize("name, held", [*((n, "object") for n in INSTRUMENTS),
+                                        *((next(iter(INSTRUMENTS)), held) for held in HELD)])
 def test_adapt_takes_out_the_logits(name, held):
     wrap, place = HELD[held]
     model = inference.adapt(lambda images: wrap(NET(images)), place)

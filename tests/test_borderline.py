@@ -185,22 +185,6 @@ def test_mix_is_matlab_integer_arithmetic():
     assert torch.equal(mix(odd, odd), odd + 1) and mix(WHITE, WHITE).unique().tolist() == [255]
 
 
-def test_white_halves_to_one_in_eight_repetitions():
-    image, tops = WHITE, []
-    for _ in range(8):
-        image = mix(image, BLACK)
-        tops.append(int(image.max()))
-    assert tops == [128, 64, 32, 16, 8, 4, 2, 1]
-
-
-def test_prune_leaves_the_thresholds_themselves():
-    x = torch.tensor([0, 63, 64, 127, 128, 129, 254, 255], dtype=torch.uint8)
-    assert prune(x, 64, 255).tolist() == [0, 0, 64, 127, 128, 129, 254, 255]
-    assert prune(x, 128, 128).tolist() == [0, 0, 0, 0, 128, 255, 255, 255]
-    assert prune(x, 64, 128).tolist() == [0, 0, 64, 127, 128, 255, 255, 255]
-    assert prune(x, 64, 255).dtype == torch.uint8
-
-
 def test_pruning_that_freezes_the_mix_ends_at_the_limit():
     """Binary images: the mean of 0 and 128 is 64, pruned back to 0, so x_s never moves again."""
     source = torch.zeros(1, 1, 12, 12, dtype=torch.uint8)
@@ -388,11 +372,6 @@ def test_summary_of_one_searched_source_has_no_spread():
     told = borderline.summary(search(by_brightness, sources()[:1], WHITE))
     assert told["searched"] == 1 and 0 < told["robustness_mean"] < 1
     assert [told[f"{name}_std"] for name in ("separability", "robustness", "adversarial")] == [None] * 3
-
-
-def test_thresholds_of_256_prune_nothing_bright_and_everything_dark():
-    levels = torch.arange(256, dtype=torch.uint8)
-    assert torch.equal(prune(levels, 0, 256), levels) and not prune(levels, 256, 256).any()
 
 
 # ---- floats and colours ------------------------------------------------------------------------------------

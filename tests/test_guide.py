@@ -16,12 +16,10 @@ import torch
 import torchvision
 from torch import nn
 
-from shared import ROOT, borderline, inference
-from shared.attacks.directions import directions
+from shared import ROOT, inference
 from shared.attacks.gradient import PGD
 from shared.attacks.noise import RandomSearch
 from shared.attacks.threat import Linf
-from shared.boundary.survey import survey
 
 CELLS = jupytext.read(ROOT / "notebooks/guide/your_own_model.py").cells
 SHOWN = [cell.source for cell in CELLS if "show-input" in cell.metadata.get("tags", [])]
@@ -117,25 +115,6 @@ def test_each_row_of_the_table_of_models(row):
         passed = eval(shown, {"adapt": inference.adapt, "torch": quick, "model": model})
         result = attack(passed, X, Y, generator=0)
         assert result.was_correct.all() and result.success.any()
-
-
-def test_one_logit_above_0_says_class_1():
-    def model(images):
-        return NET(images)[:, 1:].amax(1) - NET(images)[:, 0]
-
-    result = PGD(Linf(0.3), 5, 0.1)(model, X, (Y != 0).long(), generator=0)
-    assert result.was_correct.all() and result.success.any()
-
-
-def test_without_gradients_boundary_distances_and_borderline_pairs_are_found():
-    def model(images):
-        return NET(images).detach()
-
-    lines = directions(144, 3, generator=0)
-    crossings, same = (survey(m, X, lines, step=0.1, top=1.0) for m in (model, NET))
-    assert crossings.found.any() and crossings.distance.equal(same.distance)
-    pairs, same = (borderline.search(m, X, X.flip(0)) for m in (model, NET))
-    assert not pairs.excluded.all() and pairs.inside.equal(same.inside)
 
 
 def test_what_a_shown_cell_prints_is_on_the_page(tmp_path, monkeypatch):

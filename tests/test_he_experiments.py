@@ -7,14 +7,11 @@ import torch
 from test_training import CPU, FAST
 
 from papers.he import experiments, figures
-from papers.he.models import Subject
 from report import registry, zoo
 from report.experiment import Experiment, folder_of, recorded
-from shared import runtime
 from shared.attacks import optimised
 from shared.attacks.gradient import FGSM, PGD, Adversarial
 from shared.attacks.threat import Linf
-from shared.boundary.survey import purity, survey
 from shared.data import sets
 from shared.runtime import UserError
 
@@ -71,21 +68,6 @@ def test_fgsm_gives_its_image_where_it_fails_and_a_benign_example_is_the_image()
     assert torch.allclose(made.x, x + 0.2)
     clean = experiments.examples(linear, x, y, None, iterations=1, seed=0)
     assert torch.equal(clean.x, x) and clean.counts.all() and not clean.success.any()
-
-
-def test_images_count_on_at_the_beginning_of_a_small_set():
-    subject = Subject("digits", "he-mnist", None)
-    sets.use_profile("smoke")
-    runtime.use_device("cpu")
-    x, y = subject.images(498, 4)
-    data = sets.load("digits")
-    assert torch.equal(y, data.y_test[[498, 499, 0, 1]]) and x.shape == (4, 1, 28, 28)
-
-
-def test_no_image_has_no_boundary():
-    dirs = experiments.directions_for(torch.zeros(1, 1, 4, 4), 16, negatives=True, seed=0)
-    none = survey(linear, torch.zeros(0, 1, 4, 4), dirs, step=0.1, top=0.4)
-    assert none.distance.shape == (0, 32) and purity(none, 3).shape == (0, 3)
 
 
 def block(near, count=40):

@@ -81,21 +81,6 @@ def test_nineteen_tables_are_unfolded_by_classes_or_problems():
     assert (pair["train"], pair["test"]) == (99.31, 91.7)
 
 
-@pytest.mark.parametrize("paper, item, keys", [
-    ("ren", "table-3", ("architecture", "background")), ("ren", "table-4", ("t", "T", "background")),
-    ("he", "table-3", ("dataset", "model_training", "training_attack")),
-    ("chen", "table-1", ("dataset", "model")),
-    ("shu", "table-5", ()), ("sutton", "table-1", ("quantity", "delta_inferred")),
-    ("sutton", "table-3", ("index",))])
-def test_keys_are_the_columns_a_reader_would_name(paper, item, keys):
-    assert reference.paper(paper)[item].keys == keys
-
-
-def test_settings_are_never_results():
-    assert "neurons" not in reference.paper("chen")["table-6"].values
-    assert "source_class" not in reference.paper("shu")["table-2"].values
-
-
 def test_printed_numbers_are_named_by_panel():
     numbers = reference.paper("sutton")["figure-11"].printed_numbers
     assert numbers["b.l1"] == 67.98 and numbers["misclassifying_fraction_pct"] == 4.15 and len(numbers) == 10

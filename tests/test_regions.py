@@ -182,11 +182,6 @@ def test_rates_agreement_and_curves_are_those_of_loops(found):
     assert told["plain"][2][1] > told["plain"][0][1] and told["log_measure"][2] < told["log_measure"][0]
 
 
-def test_sizes_are_spaced_up_to_all():
-    assert boxes.spaced(4, 40) == [10, 20, 30, 40] and boxes.spaced(9, 3) == [1, 2, 3]
-    assert boxes.spaced(3, 10) == [3, 7, 10]
-
-
 def test_the_alarm_is_the_share_of_draws_of_networks_that_disagree():
     answers = torch.randint(2, (5, 40), generator=seeded("alarm"))
     agreed = boxes.agreement(answers, 0).sum(0)

@@ -149,13 +149,6 @@ def test_features_may_be_penultimate_or_any_callable():
     assert same(roby.measure(net, x, y, features=look, group="predicted"), predicted)
 
 
-def test_the_model_keeps_its_mode_and_pixels_may_be_bytes():
-    x, y = images()
-    net = nn.Sequential(nn.Dropout(0.5), model()).train()
-    x = (255 * x).round().byte()
-    assert same(roby.measure(net, x, y), roby.measure(net, x / 255, y)) and net[0].training
-
-
 def test_features_of_a_network_in_training_mode_are_those_of_evaluation():
     x, y = images()
     net = nn.Sequential(nn.Flatten(), nn.Dropout(0.5), model().first).train()

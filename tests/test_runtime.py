@@ -243,24 +243,11 @@ def test_a_lock_dies_with_its_holder(tmp_path):
     holder.join()
 
 
-def test_generators_depend_on_seed_and_labels_only():
-    def draw(*of):
-        return torch.rand(3, generator=runtime.generator(*of)).tolist()
-
-    assert draw(0, "a") == draw(0, "a") != draw(0, "b") != draw(1, "b")
-
-
 @pytest.mark.parametrize("name, said", [("tpu", "allowed: auto, cpu, cuda"), ("cuda", "use 'auto' or 'cpu'")])
 def test_a_device_that_cannot_be_had_is_refused(name, said, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(ValueError, match=said):
         runtime.pick_device(name)
-
-
-@pytest.mark.parametrize("chunk", [1, 3, 10, 100])
-def test_chunked_gives_what_one_call_gives(chunk):
-    x = torch.arange(10.0)
-    assert torch.equal(runtime.chunked(lambda v: v * 2, x, chunk=chunk), x * 2)
 
 
 def test_chunks_halve_on_out_of_memory_and_one_item_too_large_fails():
@@ -277,11 +264,3 @@ def test_chunks_halve_on_out_of_memory_and_one_item_too_large_fails():
     assert sizes[:3] == [8, 4, 2]
     with pytest.raises(torch.OutOfMemoryError):
         runtime.chunked(lambda v: small_machine(v, limit=0), x, chunk=8)
-
-
-def test_other_runtime_errors_are_not_taken_for_out_of_memory():
-    def broken(x):
-        raise RuntimeError("shapes do not fit")
-
-    with pytest.raises(RuntimeError, match="shapes"):
-        runtime.chunked(broken, torch.arange(4), chunk=2)

@@ -11,7 +11,6 @@ from report.experiment import Experiment, recorded
 from shared import regions as boxes
 from shared import runtime
 from shared.attacks.iterative import BasicIterative
-from shared.attacks.newton import NewtonFool
 from shared.regions import Box
 
 ALL = [each for each in vars(experiments).values() if isinstance(each, Experiment)]
@@ -73,33 +72,6 @@ def test_a_run_on_an_image_tells_what_its_boxes_hold(family):
     assert again["classes"][second]["boxes"] == there["boxes"]
     few = experiments.measure_image(family, ATTACK, **IMAGE | {"least": 1000})
     assert few["classes"][second] == {"examples": there["examples"]}
-
-
-def test_a_run_on_several_images_tells_one_class_of_each(family):
-    given = dict(label=1, images=2, count=4, least=2, sizes=3, whole=False, samples=20, seed=0)
-    aimed = experiments.measure_images(family, ATTACK, aims=1, **given)
-    numbers = family.chosen(family.models(0), 1, 2)
-    assert aimed["images"] == 2 and [r["number"] for r in aimed["rows"]] == numbers
-    assert all(r["target"] == r["second"] and set(r["boxes"]) == {"all"} for r in aimed["rows"]
-               if r["examples"] >= 2)
-    free = experiments.measure_images(family, NewtonFool((0.05, 0.1), 40), aims=0, **given | {"whole": True})
-    row, = [r for r in free["rows"][:1]]
-    assert set(row["succeeded"]) == {"untargeted"} and (row["examples"] < 2 or set(row["whole"]) == {"any"})
-
-
-def test_planes_rest_on_the_boxes_of_the_sweeps(family, monkeypatch):
-    swept = {}
-    for name, attack in (("bim", ATTACK), ("nf", NewtonFool((0.05, 0.1, 0.2), 40))):
-        swept[name] = experiments.measure_image(family, attack, **IMAGE | {"aims": 0})
-    monkeypatch.setattr(experiments, "results_of", lambda name: swept)
-    told = experiments.measure_planes(family, {"bim": 99}, label=1, others=[2, 3], reach=3.0, far=9.0, size=7,
-                                      seed=0)
-    assert set(told["planes"]) == {"bim nf", "classes"} and told["number"] == swept["nf"]["number"]
-    models, (x, _) = family.models(0), family.image("test", told["number"])
-    for plane in told["planes"].values():
-        assert plane["answers"].shape == (3, 7, 7)
-        assert plane["answers"][:, 3, 3].tolist() == boxes.answers(models, x)[:, 0].tolist()
-        assert plane["at"][0][1] == pytest.approx(0, abs=1e-5)
 
 
 def test_networks_of_a_family_differ_by_seed_and_are_measured(family):

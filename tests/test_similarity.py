@@ -63,12 +63,6 @@ def test_equals_reference_on_every_kind_of_pair(convention):
     np.testing.assert_allclose(value, expected, rtol=0, atol=TOLERANCE)
 
 
-def test_conventions_differ_by_more_than_the_tolerance():
-    x, y = map(torch.from_numpy, image_pairs())
-    matlab, skimage, uniform = (ssim(x, y, convention=c)[0] for c in REFERENCES)
-    assert abs(matlab - skimage) > 100 * TOLERANCE and abs(skimage - uniform) > 100 * TOLERANCE
-
-
 def test_float32_alone_would_miss_the_tolerance(monkeypatch):
     """The pairs above need the float64 pass: without it at least one is off by more than the tolerance."""
     monkeypatch.setattr(similarity, "DOUBTFUL", torch.inf)

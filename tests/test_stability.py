@@ -11,10 +11,8 @@ from papers.sutton.theory.ball import tail
 from shared import runtime, susceptibility
 from shared.attacks.line import gradients, lost_margin, scalings, smallest_steps, squared_error, unit
 from shared.attacks.noise import BallNoise, CubeNoise, draw, matching_radius, random_flips, uniform_ball
-from shared.attacks.search import first_flips
 from shared.data import sets
 from shared.inference import Careful, margins
-from shared.susceptibility import percentage
 
 SHAPE = (3, 4, 4)
 DIMENSION = 48
@@ -186,18 +184,6 @@ def test_results_do_not_depend_on_the_batch(chunk, monkeypatch):
     expected = run()
     monkeypatch.setattr(runtime, "chunk_size", lambda *_, **__: chunk)
     assert all(torch.equal(a, b) for a, b in zip(run(), expected))
-
-
-def test_no_images_no_flips():
-    flips = first_flips(Careful(plane()[0]).flips, torch.empty(0, dtype=torch.int64), None, 10)
-    assert len(flips.first) == flips.passes == flips.needed == 0
-    assert percentage(0, 0)["percent"] is None
-
-
-def test_interval_is_that_of_clopper_and_pearson():
-    none = percentage(0, 10)
-    assert none["low"] == 0 and none["high"] == pytest.approx(100 * (1 - 0.025 ** 0.1))
-    assert percentage(3, 12)["percent"] == 25
 
 
 def test_ball_is_uniform():

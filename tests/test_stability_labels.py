@@ -68,13 +68,6 @@ def test_examine_tells_of_the_known_images_only(problem):
     assert torch.equal(images, before)
 
 
-def test_examine_of_nothing_known(problem):
-    net, images, answers = problem
-    told = experiments.examine(net, images[:1], answers[:1], draws=3)  # whose label is wrong
-    assert told["correct"] == [False] and told["passes"] == 0
-    assert len(told["l2"]) == 0 and told["first"].shape == (4, 0)
-
-
 def test_weights_that_cannot_be_had_are_named(monkeypatch, tmp_path):
     from torchvision import models
 

@@ -18,7 +18,7 @@ from report import registry, zoo
 from shared import inference, runtime
 from shared.data import sets
 from shared.training import checkpoint
-from shared.training.fit import augmented, fit, loss, rate, share
+from shared.training.fit import augmented, fit, loss, rate
 from shared.training.recipe import Recipe
 from tests.golden.training import Ascent, Dies, Killed, Noise, images, tiny, weights_after
 
@@ -75,12 +75,6 @@ def test_dropout_follows_the_generator_and_the_global_one_stays_as_it_was():
     assert furthest(*found) == 0
 
 
-def test_no_augmentation_draws_nothing_and_changes_nothing():
-    x, generator = images()[0], torch.Generator().manual_seed(0)
-    state = generator.get_state()
-    assert augmented(x, Recipe(epochs=1), generator) is x and torch.equal(generator.get_state(), state)
-
-
 def test_shifts_move_whole_images_by_every_offset_and_fill_with_zeros():
     x = torch.zeros(3000, 2, 7, 9, dtype=torch.uint8)
     x[:, 0, 3, 4], x[:, 1, 2, 5] = 200, 100
@@ -102,14 +96,6 @@ def test_flips_mirror_about_half_of_the_images():
     moved = augmented(x, Recipe(epochs=1, flip=True), torch.Generator().manual_seed(0))
     same, mirrored = (moved == x).flatten(1).all(1), (moved == x.flip(3)).flatten(1).all(1)
     assert (same ^ mirrored).all() and 160 < int(mirrored.sum()) < 240
-
-
-def test_some_of_the_images_are_some_of_each_class_in_its_proportion():
-    y = torch.tensor([0] * 60 + [1] * 30 + [2] * 10)  # class by class, as in GTSRB
-    rows = share(y, 20)
-    assert torch.bincount(y[rows]).tolist() == [12, 6, 2]
-    assert rows.tolist() == [*range(12), *range(60, 66), 90, 91]
-    assert share(y, 1000).tolist() == list(range(100))
 
 
 # ---- schedule and loss -----------------------------------------------------------------------------------
@@ -176,17 +162,6 @@ def test_in_bfloat16_a_hook_that_looks_without_gradient_does_not_stop_the_net_fr
     assert all(not torch.equal(a, b) for a, b in zip(net.parameters(), tiny().parameters()))
 
 
-def test_a_module_that_adapts_is_shown_the_training_images_it_is_trained_on():
-    class Shown(nn.Identity):
-        def adapt(self, x):
-            self.shown = x
-
-    x, y = images()
-    net = fit(nn.Sequential(Shown(), tiny()), x, y, replace(BASE, images=17), device=CPU,
-              generator=torch.Generator().manual_seed(1))
-    assert torch.equal(net[0].shown, x[share(y, 17)])
-
-
 # ---- a killed training goes on ---------------------------------------------------------------------------
 @pytest.mark.parametrize("recipe", [
     Recipe(epochs=4, batch=8, shift=1, flip=True),
@@ -204,16 +179,6 @@ def test_a_training_killed_anywhere_ends_with_the_bits_of_one_that_ran_through(t
         resumed = Dies(8 - at // 2 * 2)
         assert furthest(whole, weights_after(recipe, resumed)) == 0 and resumed.left == 0
     assert not list(tmp_path.glob(".part-*"))
-
-
-@pytest.mark.parametrize("changed", [dict(recipe=Recipe(epochs=4, batch=8, rate=0.04)), dict(seed=2)])
-def test_the_state_of_another_training_is_not_taken_up(tmp_path, changed):
-    settings = dict(recipe=Recipe(epochs=4, batch=8), hook=Noise(0.1), seed=1)
-    whole = weights_after(**{**settings, **changed})
-    with checkpoint.kept_in(tmp_path):
-        with pytest.raises(Killed):
-            weights_after(**{**settings, "hook": Dies(5)})
-        assert furthest(whole, weights_after(**{**settings, **changed})) == 0
 
 
 # ---- the zoo ---------------------------------------------------------------------------------------------

@@ -169,11 +169,6 @@ def test_a_notebook_depends_on_its_paper_s_printed_values_only():
     ]
 
 
-def test_declared_needs_exist():
-    for name in NOTEBOOKS:
-        assert all((ROOT / "notebooks" / f"{n}.ipynb").is_file() for n in catalogue.needs(name))
-
-
 def jobs(folder, home, *options):
     """Notebooks that the workflow in `folder` would run now."""
     told = subprocess.run(
