@@ -270,7 +270,8 @@ if facts:
                                 "paper: {paper_min:.1f}% to {paper_max:.1f}%), and our", errs)
                      if errs else "Our",
             "at_length": prose.fill("; but at about its distance each network errs on at least {all:.1%} of "
-                                    "a box of {more} values", at) if (at := in_balls(page.best(balls))) else "",
+                                    "a box of {more} values", at)
+                         if (at := in_balls(page.best(balls))) else "",
             "far": distance["attack_l2_mean"], "theirs": PRINTED["attack_l2_mean"], "paper": INTERVALS,
             "own": rates[0], "least": min(rates[1:]), "most": max(rates[1:]), "rest": len(rates) - 1,
             "intervals": min(facts["sizes"][-1], INTERVALS),

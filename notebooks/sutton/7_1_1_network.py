@@ -83,8 +83,8 @@ page.extra("network-study", trained, lambda u: study.rows(u, PRINTED),
 page.text((), lambda: {"sd": PRINTED["train", "accuracy"].std(ddof=0),
                      "least": PRINTED["train", "accuracy"].std(ddof=0) ** -2},
         "The published training accuracies vary by only {sd:.2f} points (standard deviation over the pairs), "
-        "so this column weighs most: a network that misses it by one point gets a score of {least:.0f} from it "
-        "alone, whatever its attacks are like.")
+        "so this column weighs most: a network that misses it by one point gets a score of {least:.0f} from "
+        "it alone, whatever its attacks are like.")
 
 # %% [markdown]
 # ## The choice
