@@ -19,7 +19,7 @@ from shared import runtime
 MANY = 8  # more cases are counted, and few of them are shown one by one
 SO_FAR = "; so far: "
 TOO_SMALL = "this run is too small to judge it"
-TOO_FEW = "too few images to tell"  # begins the evidence of a claim that more images can decide
+FEW_IMAGES = "too few images to tell"  # begins the evidence of a claim that more images can decide
 WAITS = "waits for "  # begins the evidence where runs are missing
 
 # What Python prints rather than a person writes: lists and dicts, objects, its constants, digits without end.
@@ -236,7 +236,7 @@ def on_a_proxy(judged):
 
 def waits(judged):
     """Whether a judged claim is open only because runs or images are missing."""
-    return judged["holds"] is None and judged["evidence"].startswith((WAITS, TOO_FEW))
+    return judged["holds"] is None and judged["evidence"].startswith((WAITS, FEW_IMAGES))
 
 
 def _words(item, phrase, evidence):

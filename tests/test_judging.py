@@ -546,9 +546,9 @@ def test_what_is_missing_hides_nothing_that_is_decided():
 
     assert word(3) == "in part" and word(4) == "differs" and word(4, [claim(True)]) == "claims hold"
     assert word(4, [claim(True), WAITING]) == "in part"     # a claim may fail yet
-    more = claim(None) | {"evidence": f"{claims.TOO_FEW}; 48% to 52%"}      # more images can decide it
+    more = claim(None) | {"evidence": f"{claims.FEW_IMAGES}; 48% to 52%"}      # more images can decide it
     assert word(4, [claim(True), more]) == "in part"
-    assert claims.on_a_proxy(more)["evidence"].startswith(claims.TOO_FEW)
+    assert claims.on_a_proxy(more)["evidence"].startswith(claims.FEW_IMAGES)
     assert verdict([], cells(0, 60), waiting="runs of full size", published=60)[0] == "in part"
     proxies = cells(20, status="proxy")   # what has a status can never agree: 1 of 40 may differ then, not 3
     assert verdict([], proxies + cells(0, 3, settled=True), waiting="1 unit", published=60)[0] == "differs"

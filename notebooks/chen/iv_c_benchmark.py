@@ -70,10 +70,10 @@ networks, robust, dense, convolutional, suspects = map(page.results, (
     experiments.natural, experiments.robust, experiments.dense, experiments.convolutional,
     experiments.suspects))
 natural = networks.only(figures.printed)
-page.text(natural, ranking.measured,
+page.text(natural, lambda runs: ranking.measured(runs) | {"whole": page.full.images_attack},
         "We trained {networks} of the {all} {data} networks, once each, for {epochs} epochs on "
         "{images_train} images; their test accuracy is {accuracy}. Of {images_attack} test images the "
-        "correctly classified ones were attacked (the paper does not state how many; full scale is 10,000). "
+        "correctly classified ones were attacked (the paper does not state how many; full scale: {whole:,}). "
         "The paper's PGD flips {text} of them, too many to rank the networks. We therefore rank them by the "
         "success of PGD at a third of the paper's ε: {third}.")
 

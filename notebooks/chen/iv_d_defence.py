@@ -69,7 +69,7 @@ KINDS, PRINTED = ("natural", "robust"), experiments.PAPER["table-5"].rows
 READINGS = {"logits, true classes": (("logits", "true"), "roby_2"),
             "logits, predicted classes": (("logits", "predicted"), "roby_2"),
             "overlap / mean centre distance, logits, true classes": (("logits", "true"), "overlap_2")}
-TRUE, PREDICTED, OVERLAP = READINGS
+TRUE, PREDICTED, _ = READINGS
 
 
 def measures(run, reading=TRUE):
@@ -155,8 +155,8 @@ def facts_of(*frames):
     rows = {"paper": PRINTED, "same": [row for row in PRINTED if (row["dataset"], row["model"]) in both]}
     models = pd.DataFrame(both.keys(), columns=("data", "model")).groupby("data", sort=False).model
     return {} if not both else {
-        "all": len(PRINTED), "true": readings[TRUE], "predicted": readings[PREDICTED],
-        "overlap": readings[OVERLAP], "clear": {samples: clear(both, samples) for samples in SAMPLES},
+        "all": len(PRINTED), "predicted": readings[PREDICTED],
+        "clear": {samples: clear(both, samples) for samples in SAMPLES},
         "names": " and ".join(f"{len(names)} on {data}" for data, names in models),
         **{f"{kind}_{name}": figures.between((pair[n][name] for pair in both.values()), unit="", digits=9)
            for n, kind in enumerate(KINDS) for name in ("epochs", "images_train")},

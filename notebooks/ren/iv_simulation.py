@@ -197,15 +197,15 @@ def what_training_does(*runs):
             or "none",
             "relevant": "; ".join(f"{name}, outside by up to {rows.outside.max():.2f}" for name, rows in
                                   trainings.groupby("training", sort=False) if name not in {*own.training}
-                                  and name[0] in {*own[own.outliers].architecture}) or "none was tried",
+                                  and name[0] in {*own[own.outliers].architecture}) or "none",
             "near": "; ".join(near) or "none", **PRINTED.robustness_ssim.groupby("background").agg(np.ptp)}
 
 page.text((searches, variants), what_training_does,
         "In our recipe the robustness (SSIM) of the networks of one architecture spreads over "
         "{least:.2f} to {most:.2f}; that of the three published networks spreads over {white:.2f} towards "
         "white and {black:.2f} towards black. In {outliers} of {rows} rows of our recipe the published value "
-        "lies more than 0.02 outside the range of our networks: {outside}. Only a variant of "
-        "their architectures can explain these: {relevant}. The other variants show how far training moves "
+        "lies more than 0.02 outside the range of our networks: {outside}. Variants of "
+        "their architectures that were tried: {relevant}. The other variants show how far training moves "
         "robustness. Within 0.02 of both published values are {near}.")
 
 # %% [markdown]

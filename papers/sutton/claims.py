@@ -11,7 +11,7 @@ from papers.sutton.figures import DATASETS, LARGER_SIGN, counted, in_percent
 from papers.sutton.sketches import FINE
 from papers.sutton.theorem import PICTURE, TENTH, power
 from report import reference
-from report.claims import TOO_FEW, Claims, NoValue
+from report.claims import FEW_IMAGES, Claims, NoValue
 from report.display import number
 from report.prose import mean, median, words
 
@@ -70,7 +70,7 @@ def mostly_stay(data):
     if max(alone) < 50 < max(low for low, _ in intervals):
         return None, f"{text}: whether it holds depends on which of the two is meant"
     if any(low <= 50 <= high for low, high in intervals):
-        return None, f"{TOO_FEW}; {text}"
+        return None, f"{FEW_IMAGES}; {text}"
     return all(v["turned_10_pct"] < 50 for v in data.values()), text
 
 
@@ -113,7 +113,7 @@ def sets_differ_little(rows):
     text = ", ".join(f"{DATASETS[d]} {number(gap, digits=2)} points" for d, gap in apart.items())
     text = f"largest difference: {text} (“nearly alike” is read as less than ten)"
     if certain < 10 <= max(apart.values()):
-        return None, f"{TOO_FEW}: random susceptibilities alone reach ten points; {text}"
+        return None, f"{FEW_IMAGES}: random susceptibilities alone reach ten points; {text}"
     return max(apart.values()) < 10, text
 
 

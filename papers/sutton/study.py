@@ -13,7 +13,6 @@ from papers.sutton.experiments import NORMALISED, PAIRS, departures, screen, stu
 from papers.sutton.tables import SPLITS, share
 from report import display, prose
 
-PRINTED_EPOCHS = 100
 NEAREST = 4     # networks that the picture shows
 MARGIN = 1.1    # within so many times the smallest score the fewer departures decide
 SUMMARIES = {"fashion_mnist": ("table-20", "table-21"), "gtsrb": ("table-23", "table-24")}
@@ -107,7 +106,7 @@ def choice(scores, wanted):
     if any(score <= limit for score in least.values()):
         return None
     near = [reading for reading, score in means.items() if score <= limit]
-    return min(near, key=lambda r: (departures(*r[0], epochs=r[1]), means[r]), default=None)
+    return min(near, key=lambda r: (len(departures(*r[0], epochs=r[1])), means[r]), default=None)
 
 
 # ---- what the page shows ---------------------------------------------------------------------------------
@@ -158,7 +157,7 @@ def test_in_words(runs, paper):
     scored = tested.dropna(subset="score_zero")
     means = [f"{prose.short(scores.mean())} on {name} ({figures.counted(len(scores), 'problem')})"
              for name, scores in scored.groupby("data set", sort=False).score_zero]
-    without = "".join(f" Without any attack, *{r.problem}* has no score: its training failed (accuracy: "
+    without = "".join(f" On *{r.problem}* no image has an attack, so that there is no score (accuracy: "
                       f"{r.accuracy}%)." for r in tested[tested.score_zero.isna()].itertuples())
     return means and (f"The mean score of the chosen network, zero gradients counted as attackable, is "
                       f"{', '.join(means)}. A network that misses each of the {len(COLUMNS)} columns by one "
@@ -238,16 +237,6 @@ def choice_in_words(runs, printed, before=None):
     return f"The rule chooses {which}{rest}"
 
 
-def changed_in_words(network, epochs):
-    """In what a network departs from the paper's words; they are those of the first of the screen."""
-    (normalised, dropout, penalty), printed = network, screen()[0]
-    return " and ".join([
-        *(["batch normalisation"] if normalised != printed[0] else []),
-        *([f"a dropout of {dropout:g} (printed: {printed[1]:g})"] if dropout != printed[1] else []),
-        *([f"a weight penalty of {penalty:g}"] if penalty else []),
-        *([f"{epochs} epochs (printed: {PRINTED_EPOCHS})"] if epochs != PRINTED_EPOCHS else [])]) or "nothing"
-
-
 def counting(zero):
     """How images with a gradient of exactly zero count."""
     return "attackable" if zero else "not attackable"
@@ -268,6 +257,6 @@ def box(page, trained, printed):
         f"and {figures.counted(epochs, 'epoch')} has the smallest mean score, with images of zero gradient "
         f"counted as {counting(zero)}: {points} (the sum of eight squared deviations, in standard deviations "
         f"over the published pairs). {choice_in_words(runs, printed, nearest.index[0])} It departs from the "
-        f"paper's text in {changed_in_words(network, epochs)}.",
+        f"paper's text in {' and '.join(departures(*network, epochs=epochs)) or 'nothing'}.",
         picture=draw(runs, printed, nearest), alt="A heat map: rows are networks on a pair of classes, "
         "columns are the deviations from the published values.")
