@@ -4,6 +4,7 @@ import pandas as pd
 
 from papers.sutton import experiments, study
 from report import reference, store
+from shared.susceptibility import percentage
 
 PRINTED = study.published(reference.paper("sutton"))
 PLAIN, OTHER = ("plain", 0.4, 0.0), ("bn", 0.2, 0.0)
@@ -13,7 +14,7 @@ def as_published(pair, shift=0.0, saturated=0):
     """A made-up run with the published values of a pair; `shift` moves the mean norms."""
     def part(split):
         value = PRINTED.loc[experiments.PAIRS[pair]][split]
-        attack = {"susceptibility": {"hits": round(100 * value["share"]) - saturated, "of": 10_000},
+        attack = {"susceptibility": percentage(round(100 * value["share"]) - saturated, 10_000),
                   "l2": {"mean": value["mean"] + shift, "std": value["std"]}}
         return {"accuracy": {"percent": value["accuracy"]}, "tried": 10_000, "saturated": saturated,
                 "attack": attack}
@@ -30,7 +31,7 @@ def test_the_published_network_has_score_0_and_each_deviation_counts_in_units_of
     assert study.score(study.measured(lost, zero=True), wanted, PRINTED) < 1e-9 \
         < study.score(study.measured(lost, zero=False), wanted, PRINTED)
     none = as_published(pair)
-    none["test"] |= {"tried": 0, "attack": {"susceptibility": {"hits": 0, "of": 0},
+    none["test"] |= {"tried": 0, "attack": {"susceptibility": percentage(0, 0),
                                             "l2": {"mean": None, "std": None}}}
     assert study.measured(none, zero=False).isna().sum() == 3
     assert np.isnan(study.score(study.measured(none, zero=False), wanted, PRINTED))
@@ -112,14 +113,28 @@ def test_the_second_pair_and_the_longer_trainings_are_those_that_the_recorded_sc
 
 
 def test_the_choice_is_tested_on_nine_problems_that_had_no_part_in_it():
-    runs, _ = experiments.network_test.planned()
-    cifar = [(r["class_a"], r["class_b"]) for r in runs.values() if r["dataset"] == "cifar10"]
-    assert len(runs) == 9 and len(set(cifar)) == 5
-    assert not set(cifar) & {(0, 1), *experiments.PAIRS.values()}
-    assert all(a < b for a, b in cifar)
+    plans = {"cifar10": experiments.cifar10, "gtsrb": experiments.gtsrb,
+             "fashion_mnist": experiments.fashion_mnist}
     paper = reference.paper("sutton")
-    for run in runs.values():
-        assert study.published(paper, run["dataset"]).loc[run["class_a"], run["class_b"]].notna().all()
+    for dataset, problems in experiments.TESTED.items():
+        names = {experiments.name_of(dataset, *ab) for ab in problems}
+        assert names <= set(plans[dataset].planned()[0]) and len(names) == len(problems)
+        for problem in problems:
+            assert study.published(paper, dataset).loc[problem].notna().all()
+    cifar = experiments.TESTED["cifar10"]
+    assert [*map(len, experiments.TESTED.values())] == [5, 2, 2]
+    assert not set(cifar) & {(0, 1), *experiments.PAIRS.values()} and all(a < b for a, b in cifar)
     # Tables 23 and 24, s3-s4, and Tables 20 and 21, dress-coat.
     assert study.published(paper, "gtsrb").loc[3, 4]["train", "share"] == 77.53
     assert study.published(paper, "fashion_mnist").loc[3, 4]["test", "mean"] == 1.75
+
+
+def test_the_networks_of_the_pages_are_the_chosen_one():
+    normalisation, dropout, penalty = experiments.CHOSEN
+    for experiment in (experiments.cifar10, experiments.gtsrb, experiments.fashion_mnist):
+        for run in experiment.planned()[0].values():
+            assert (run["dropout"], run["epochs"]) == (dropout, experiments.EPOCHS)
+            assert run["architecture"].startswith(experiments.NORMALISED[normalisation])
+            assert not run["architecture"].endswith("-bn") and not penalty
+    printed = experiments.cifar10_as_printed.planned()[0].values()
+    assert {run["epochs"] for run in printed} == {100} and not any("dropout" in run for run in printed)

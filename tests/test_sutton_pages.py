@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import torch
 
-from papers.sutton import claims, definitions, experiments, figures, readings, tables
+from papers.sutton import claims, definitions, experiments, figures, study, tables
 from papers.sutton.definitions import Checks
 from papers.sutton.experiments import DELTAS
 from report import reference, results
@@ -119,7 +119,8 @@ def test_quantiles_give_back_what_they_came_from():
 def test_images_are_counted():
     assert figures.scale_words(made_up([(0, 1), (1, 2)]), 45).startswith(
         "2 of 45 problems are measured. Of their 800 training and test images, 791 are correctly classified. "
-        "791 of these were attacked, 400 with success, and 200 of the attackable")
+        "791 of these were attacked. 412 are attackable: a step flips the label of 400, and 12 have a "
+        "gradient of exactly zero. 200 of the former")
 
 
 # ---- trainings that failed -------------------------------------------------------------------------------
@@ -147,11 +148,10 @@ def test_the_minute_tells_of_nets_left_out_and_pairs_that_differ():
     alike = figures.box_words(made_up(NEXT[:2]), shares, 9, "digits")
     assert "those of 5 and 10 times that norm 10.0% and 20.0% (means; paper: 2.0% and 2.0%)" in alike
     assert "by pair; paper, same pairs: 80.0%" in alike
-    assert "% if every image whose gradient is exactly zero counts" in alike and "no evidence" not in alike
-    assert "no evidence" in figures.box_words(made_up(NEXT[:1]), shares, 9, "digits", fitted=True)
+    assert "% and the rest has a gradient of exactly zero" in alike.replace(",", "")
     means = figures.mean_rows(made_up(NEXT[:2]), shares)
     assert [r["of"] for r in means] == 3 * [sum(u["tried"] for u in made_up(NEXT[:2]).test)] + 4 * [100]
-    assert [r["published"] for r in means] == ["80.0%", None, "80.0%", *4 * ["2.0%"]]
+    assert [r["published"] for r in means] == ["80.0%", None, None, *4 * ["2.0%"]]
     unlike = pd.concat([made_up(NEXT[:1]), made_up(NEXT[1:2], attackable=20)])
     assert "norm 17.5% and 35.0% (means;" in figures.box_words(unlike, shares, 9, "digits")
 
@@ -191,16 +191,7 @@ def test_a_problem_without_any_attack_is_shown_too():
     assert [means[5] for means in figures.mean_shares(none, shares)] == ["no image", "no image"]
     assert not figures.both_sets(figures.medians(none, NAMES, "attack", "l2"))
     assert "too few attackable images to tell" in figures.box_words(none, shares, 9, "digits")
-    assert [r["ours"] for r in figures.mean_rows(none, shares)] == ["0%", "1.5%", "1.5%"]
-
-
-def test_both_readings_are_compared_on_the_problems_of_both():
-    runs, plain = (pd.DataFrame([u | {"test": u["test"] | {"tried": 100, "saturated": 5}}
-                                  for u in trained(r, [share] * 3)]) for r, share in (("bn", 60), ("", 50)))
-    box = readings.both_in_words(runs, plain[:2], PRINTED)
-    assert ("on 2 pairs the step misclassifies 60.0% with it and 50.0% without (one network each; paper: "
-            "70.0%)") in box
-    assert readings.both_in_words(runs, plain[:0], PRINTED) == ""
+    assert [r["ours"] for r in figures.mean_rows(none, shares)] == ["1.5%", "0%", "1.5%"]
 
 
 def test_shares_are_told_as_a_person_tells_them():
@@ -256,98 +247,56 @@ def test_a_figure_rests_on_its_own_problems_only():
     assert len(runs.published) == 45 and list(of([(0, 3)]).recorded) == ["u0-3"]
 
 
-# ---- which network is the main reading -------------------------------------------------------------------
+# ---- which network ---------------------------------------------------------------------------------------
 PRINTED = {"accuracy": {p: {"test": 98.0} for p in NEXT[:5]}, "attack": {p: {"test": 70.0} for p in NEXT[:5]}}
 
 
-def trained(reading, shares, *, problem=None, knows=98):
+def trained(reading, shares, *, problem=None, right=98, saturated=5):
     """Networks of a reading: one a problem with these shares, or one a seed of `problem`."""
     where = [(p, 0) for p in NEXT] if problem is None else [(problem, n) for n in range(9)]
-    return [{"class_a": p[0], "class_b": p[1], "seed": n,
-             "architecture": "-".join(filter(None, ("sutton-vgg-short", reading))),
-             "test": {"accuracy": percentage(good, 100), "attack": {"susceptibility": percentage(hits, 100)}}}
-            for (p, n), hits, good in zip(where, shares, [knows] * 9 if isinstance(knows, int) else knows)]
+    return pd.DataFrame([{
+        "class_a": p[0], "class_b": p[1], "seed": n,
+        "architecture": "-".join(filter(None, ("sutton-vgg-short", reading))),
+        "test": {"accuracy": percentage(right, 100), "tried": 100, "saturated": saturated,
+                 "attack": {"susceptibility": percentage(hits, 100)}}}
+        for (p, n), hits in zip(where, shares)])
 
 
-def choice(*nets):
-    return readings.chosen(pd.DataFrame(nets[0]), pd.DataFrame(sum(nets[1:], [])), PRINTED)
+def test_an_image_of_zero_gradient_is_attackable_and_no_step_flips_it():
+    part = UNITS.train[0]
+    assert tables.share(part, "attack")["hits"] == tables.found(part)["hits"] + part["saturated"] == 103
+    assert tables.share(part, "attack")["of"] == tables.found(part)["of"] == part["tried"]
 
 
-def every(reading, share, **first):
-    """One network a problem, on the first problem three."""
-    return trained(reading, [share] * 5) + trained(reading, [share] * 3, problem=(0, 1), **first)[1:]
+def test_the_shares_are_compared_with_networks_as_printed_on_the_problems_of_both():
+    runs, plain = trained("", [60] * 3), trained("", [50] * 2)
+    box = study.as_printed_in_words(runs, plain, PRINTED)
+    assert ("on 2 pairs 65.0% are attackable with them and 55.0% with networks as printed (paper: 70.0%)"
+            ) in box
+    assert "a dropout of 0.2 (printed: 0.4) and 50 epochs (printed: 100)." in study.as_printed_in_words(
+        runs, plain[:0], PRINTED)
+    failed = trained("", [50] * 2, right=90)
+    assert study.as_printed_in_words(runs, failed, PRINTED).endswith("(printed: 100).")
 
 
-SLOW = trained("bn-slow", [70] * 3, problem=(0, 1), knows=90)
+def test_readings_are_means_over_problems_of_means_over_seeds_without_failed_trainings():
+    plain, norm = trained("", [40, 60]), trained("bn", [68, 71])
+    more = pd.concat([norm, trained("bn", [72], problem=(0, 1)), trained("bn", [9], right=90)])
+    chosen, first, second = study.reading_rows(PRINTED, trained("", [50])[:1], plain, more)
+    assert chosen["reading"].startswith("chosen") and (chosen["found"], chosen["zero"]) == (20, 15)
+    assert (first["reading"], first["networks"], first["problems"]) == ("Table 2 as printed", 2, 2)
+    assert (first["found"], first["zero"], first["near"]) == (20, 15, 1)
+    assert (second["networks"], second["failed"], second["problems"]) == (4, 1, 2)
+    assert (second["found"], second["zero"]) == (pytest.approx(0.5), pytest.approx(5.5))
+    none, = study.reading_rows(PRINTED, trained("", []), trained("", [9], right=90))
+    assert none["found"] is None and (none["failed"], none["near"]) == (1, 0)
 
 
-def test_the_reading_with_the_smallest_mean_deviation_is_chosen_once_all_networks_are_there():
-    plain, norm, public = every("", 40), every("bn", 68), every("public", 60)
-    made = choice(plain, norm, public, SLOW, every("padded", 69)[:4])
-    assert made.winner == "bn" and made.momentum == "bn"
-    assert made.compared == ["", "bn", "public"]    # padding lacks a problem
-    assert made.deviation["bn"] == pytest.approx(2) and made.deviation[""] == pytest.approx(30)
-    assert {r: made.state(r) for r in ("", "padded", *readings.NORMALISED)} == {
-        "": "not chosen", "padded": "not on all problems", "bn": "chosen", "bn-slow": "other momentum",
-        "public": "not chosen"}
-    assert made.near("bn", PRINTED) == "5 of 5 problems" and made.near("within", PRINTED) is None
-    lacks = choice(plain, norm, public[:5] + public[6:], SLOW)
-    assert lacks.winner is None and "public" not in lacks.compared and (0, 1) not in lacks.shares["public"]
-    assert choice(plain, norm[:4] + norm[5:], public, SLOW).winner is None
-    none = choice(plain, public)
-    assert none.winner is none.momentum is None and none.state("") == "not chosen"
-
-
-def test_the_main_reading_may_be_any_of_them():
-    plain, norm, public = every("", 40), every("bn", 68), every("public", 60)
-    assert choice(norm, plain, public, SLOW) == choice(plain, norm, public, SLOW)
-
-
-@pytest.mark.parametrize("norm, public, wins", [(66, 68, "bn"), (64, 68, "public"), (65, 68, "bn"),
-                                                (68, 66, "bn")])
-def test_within_three_points_fewer_changes_win(norm, public, wins):
-    assert choice(every("", 40), every("bn", norm), every("public", public), SLOW).winner == wins
-
-
-def test_more_changes_never_win_within_three_points_and_fewer_do_at_any_side_of_the_published_share():
-    assert choice(every("", 72), every("bn", 70), every("public", 70), SLOW).winner == ""
-    assert choice(every("", 74), every("bn", 70), every("public", 70), SLOW).winner == "bn"
-
-
-@pytest.mark.parametrize("fast, slow, wins", [
-    ([98, 98, 98], [98, 98, 92], "bn"), ([98, 92, 98], [98, 98, 98], "bn-slow"),
-    ([98, 93, 98], [98, 98, 98], "bn"),             # five points below is no failure; now the shares decide
-    ([98, 98, 92], [92, 98, 98], "bn"), ([0, 0, 0], [0, 0, 98], "bn-slow")])
-def test_the_momentum_with_more_learned_networks_goes_on_else_that_with_the_nearer_share(fast, slow, wins):
-    nets = [trained(r, [share] * 3, problem=(0, 1), knows=knows)
-            for r, share, knows in (("bn", 72, fast), ("bn-slow", 60, slow))]
-    assert choice(every("", 40), *nets).momentum == wins
-
-
-def test_shares_decide_between_momentums_that_learn_as_often():
-    fast, slow = (trained(r, [share] * 3, problem=(0, 1)) for r, share in (("bn", 72), ("bn-slow", 71)))
-    assert choice(every("", 40), fast, slow).momentum == "bn-slow"
-    assert choice(every("", 40), fast, slow[:2]).momentum is None
-
-
-def test_in_place_of_a_failed_training_the_rule_uses_the_next_seed():
-    def seeds(nets, problem):
-        there = readings.networks(pd.DataFrame(nets))[problem, ""]
-        return [u["seed"] for u in readings.used(there, problem, PRINTED)]
-
-    first = (0, 1)
-    assert seeds(trained("", [40] * 3, problem=first), first) == [0, 1, 2]
-    assert seeds(trained("", [40] * 3, problem=first, knows=[98, 90, 98]), first) == [0, 2]
-    assert seeds(trained("", [40] * 3, problem=first, knows=[98, 98, 90]), first) == []
-    assert seeds(trained("", [40] * 4, problem=first, knows=[98, 98, 90, 98]), first) == [0, 1, 3]
-    assert seeds(trained("", [40] * 3, problem=(2, 3)), (2, 3)) == [0]     # elsewhere one is enough
-    assert seeds(trained("", [40] * 3, problem=(2, 3), knows=[90, 98, 98]), (2, 3)) == [1]
-    plain = [u for u in every("", 40) if u["class_a"] != 3]
-    plain += trained("", [9, 50], problem=(3, 4), knows=[90, 98])
-    made = choice(plain, every("bn", 68), every("public", 60), SLOW)
-    assert made.shares[""][3, 4] == 50 and made.winner == "bn"
-    lacks = choice([u for u in plain if (u["class_a"], u["seed"]) != (3, 1)], every("bn", 68), SLOW)
-    assert lacks.winner is None and (3, 4) not in lacks.shares[""]
+def test_cells_of_the_pairs_that_the_choice_rests_on_are_fitted():
+    two = made_up([(4, 7), (1, 3)])
+    for rows in (tables.shares(two, "attack"), tables.sizes(two, "l2")):
+        marked = [row.get("status") or row.get("test") and row["test"].status for row in study.fitted(rows)]
+        assert marked == [study.FITTED if row["class_a"] == 4 else None for row in rows]
 
 
 # ---- definitions and their mutants -----------------------------------------------------------------------

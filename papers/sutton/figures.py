@@ -45,11 +45,12 @@ def scale_words(runs, of):
     attacked = [tables.share(part, "attack") for part in parts]
     images, correct = (sum(part["accuracy"][key] for part in parts) for key in ("of", "hits"))
     tried, attackable = (sum(share[key] for share in attacked) for key in ("of", "hits"))
+    zero = sum(part["saturated"] for part in parts)
     perturbed = sum(tables.share(part, DELTAS[0])["of"] for part in parts)
     return (f"{len(runs)} of {counted(of, 'problem')} are measured. Of their {images:,} training and test "
-            f"images, {correct:,} are correctly classified. {tried:,} of these were attacked, "
-            f"{attackable:,} with success, and {perturbed:,} of the attackable images were perturbed at "
-            "random.")
+            f"images, {correct:,} are correctly classified. {tried:,} of these were attacked. "
+            f"{attackable:,} are attackable: a step flips the label of {attackable - zero:,}, and {zero:,} "
+            f"have a gradient of exactly zero. {perturbed:,} of the former were perturbed at random.")
 
 
 def in_percent(share):
@@ -113,8 +114,13 @@ def learned(runs, larger=None):
     return runs[kept] if any(kept) else runs
 
 
+def step_share(part):
+    """The share of images whose label a step along the loss gradient flips, in percent."""
+    return tables.found(part)["percent"]
+
+
 def logit_share(part):
-    """The share of attackable images along the gradient of the logit, in percent."""
+    """The share of images whose label a step along the gradient of the logit flips, in percent."""
     return part["logit_attack"]["susceptibility"]["percent"]
 
 
@@ -124,9 +130,9 @@ def mean_rows(runs, printed):
     tried = [p for p in parts if p["tried"]]
     drawn = [p for p in tried if tables.share(p, DELTAS[0])["of"]]
     measures = [
-        ("attackable along the loss gradient", lambda p: tables.percent(p, "attack"), "attack", tried),
-        ("attackable along the gradient of the logit", logit_share, None, tried),
-        ("attackable, if every zero gradient counts (upper limit)", tables.with_zero, "attack", tried),
+        ("attackable", lambda p: tables.percent(p, "attack"), "attack", tried),
+        ("label flipped by a step along the loss gradient", step_share, None, tried),
+        ("label flipped by a step along the gradient of the logit", logit_share, None, tried),
         *((f"label flipped by noise, δ = {d}", lambda p, d=d: tables.percent(p, d), d, drawn)
           for d in DELTAS)]
     return [{"share": words, "ours": in_percent(np.mean([of(p) for p in over])),
@@ -144,7 +150,7 @@ def ends_in_words(shares):
 def show_means(page, slug, runs, printed, names, larger=None):
     """Show the means over the problems whose training succeeded, and name those whose training failed."""
     page.extra(slug, runs, lambda u: mean_rows(learned(u, larger), printed),
-               "Means over the measured problems, test images. Noise is tried on attackable images only.",
+               "Means over the measured problems, test images. Noise is tried where a step flips the label.",
                header={"share": "share of test images", "ours": "mean", "ends": "by problem", "of": "images",
                        "published": "published, same problems"})
     page.text(runs, lambda u: failed_in_words(u, names, larger))
@@ -157,30 +163,28 @@ def failed_in_words(runs, names, larger=None):
             "predicts the larger class. It stays in the tables; means leave it out.") if failed else ""
 
 
-def box_words(runs, printed, of, images, *, failed=0, cause="", fitted=False):
+def box_words(runs, printed, of, images, *, failed=0, cause=""):
     """A page in one minute: attacked, perturbed at random, the published values, what they do not show.
 
     of       how many pairs the page has
     failed   how many more networks are measured whose training failed
     cause    a sentence on which networks these are
-    fitted   whether the networks were chosen by their attackable share
     """
-    question = (f"How many correctly classified {images} does a gradient step of norm at most {LARGEST:g} "
-                "misclassify, and how many does random noise?")
+    question = (f"How many correctly classified {images} are attackable by a gradient step of norm at most "
+                f"{LARGEST:g}, and how many does random noise misclassify?")
     ours, published = mean_shares(runs, printed)
     parts = [u["test"] for u in runs.to_dict("records") if u["test"]["tried"]]
     least = [share for p in parts if (share := tables.share(p, DELTAS[0]))["of"]]
     if not least:
         return f"{question} The networks of this run have too few attackable images to tell."
     left_out = f"{counted(failed, 'failed training')} left out; " if failed else ""
-    remark = ("; the network was chosen by this share, so agreement is no evidence" if fitted else
-              f"; {in_percent(np.mean([tables.with_zero(p) for p in parts]))} if every image whose gradient "
-              "is exactly zero counts as misclassified")
+    flipped = in_percent(np.mean([step_share(p) for p in parts]))
     own = percentage(*(sum(share[key] for share in least) for key in ("hits", "of")))
-    return (f"{question} The step misclassifies {ours['attack']} (mean of {len(runs)} of "
+    return (f"{question} Attackable are {ours['attack']} (mean of {len(runs)} of "
             f"{counted(of, 'pair')}; {left_out}n = {sum(p['tried'] for p in parts):,}; "
             f"{ends_in_words([tables.percent(p, 'attack') for p in parts])} by pair; paper, same pairs: "
-            f"{published['attack']}){remark}. Of {own['of']:,} attackable images, "
+            f"{published['attack']}); the step misclassifies {flipped}, and the rest has a gradient of "
+            f"exactly zero. Of {own['of']:,} images that the step misclassifies, "
             f"{int(runs.draws.max()):,} noise samples of the attack's own norm flip {own['hits'] or 'none'} "
             f"(paper, δ = {DELTAS[0]} assumed: {published[DELTAS[0]]}), those of {MENTIONED} and "
             f"{DELTAS[-1]} times that norm {ours[MENTIONED]} and {ours[DELTAS[-1]]} (means; paper: "
@@ -188,7 +192,7 @@ def box_words(runs, printed, of, images, *, failed=0, cause="", fitted=False):
 
 
 def bars(runs, printed):
-    """Share of images whose label flips: by the attack, and by random perturbations of growing norm.
+    """Share of attackable images, and of those whose label random perturbations of growing norm flip.
 
     Lines are the published values of the same problems.
     """
@@ -201,25 +205,25 @@ def bars(runs, printed):
         over = line if 0 <= line - share < 8 else share     # the text does not stand on the line
         ax.text(place, over + 1.5, in_percent(share), ha="center", va="bottom")
     ax.plot([], [], color=display.PRINTED, lw=2, label="published, same problems")
-    ax.set_xticks(range(len(ours)), ["one step along\nthe gradient",
+    ax.set_xticks(range(len(ours)), ["attackable by\none step",
                                      *(f"noise of {d} ×\nits norm" for d in DELTAS)])
-    ax.set(ylabel="images whose label flips, %", ylim=(0, 112))
+    ax.set(ylabel="attackable, or label flipped, % of images", ylim=(0, 112))
     ax.legend(loc="upper right")
     return figure
 
 
-def box(page, runs, printed, images, *, larger=None, cause="", fitted=False):
+def box(page, runs, printed, images, *, larger=None, cause=""):
     """Show a page in one minute: the shares over the networks whose training succeeded, in words and as bars.
 
-    larger  see `learned`; images, cause and fitted: see `box_words`
+    larger  see `learned`; images and cause: see `box_words`
     """
     if len(chosen := page.best(runs)):
         good = learned(chosen, larger)
         page.box(
             box_words(good, printed, len(runs.published), images, failed=len(chosen) - len(good),
-                         cause=cause, fitted=fitted),
+                         cause=cause),
             picture=bars(good, printed),
-            alt="Five bars: images whose label the attack flips, and those whose label noise flips, at one "
+            alt="Five bars: attackable images, and those whose label noise flips, at one "
                 "to ten times the norm of the attack. Lines mark the published values.")
 
 

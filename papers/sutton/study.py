@@ -1,19 +1,37 @@
-"""Which network (Section 7.1.1): readings of Table 2, scored by eight columns that the paper prints.
+"""Which network (Section 7.1.1): readings of Table 2, scored by eight columns that the paper prints; and the
+readings that were trained on traffic signs (Section 7.2.3).
 
 The rule stands in book/protocol.md (`network-study`) and was fixed before the runs. `runs` is a DataFrame
 with a row a run of `experiments.network_study`; `printed` is what `published` gives.
 """
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
 
 from papers.sutton import figures, tables
-from papers.sutton.experiments import NORMALISED, PAIRS, departures, screen, study_runs
-from papers.sutton.tables import SPLITS, share
+from papers.sutton.experiments import (
+    CHOSEN,
+    EPOCHS,
+    NORMALISED,
+    PAIRS,
+    READINGS,
+    TESTED,
+    departures,
+    name_of,
+    reading,
+    screen,
+    study_runs,
+)
+from papers.sutton.tables import SPLITS
 from report import display, prose
 
+FITTED = "fitted: the network was chosen by this value, among others"
 NEAREST = 4     # networks that the picture shows
+BEHIND = 5      # points of test accuracy below the published one, beyond which a training failed
+NEAR = 10       # points of attackable share
 MARGIN = 1.1    # within so many times the smallest score the fewer departures decide
 SUMMARIES = {"fashion_mnist": ("table-20", "table-21"), "gtsrb": ("table-23", "table-24")}
 WHAT = {"accuracy": "accuracy", "share": "attackable", "mean": "mean norm", "std": "spread of norms"}
@@ -32,12 +50,16 @@ def measured(run, *, zero):
     columns = {}
     for split in SPLITS:
         part = run[split]
-        attackable, norms = share(part, "attack"), part["attack"]["l2"]
-        hits = attackable["hits"] + (part["saturated"] if zero else 0)
-        columns |= {(split, "accuracy"): part["accuracy"]["percent"],
-                    (split, "share"): 100 * hits / attackable["of"] if part["tried"] else None,
+        norms = part["attack"]["l2"]
+        columns |= {(split, "accuracy"): tables.percent(part, "accuracy"),
+                    (split, "share"): attackable(part, zero=zero),
                     (split, "mean"): norms["mean"], (split, "std"): norms["std"]}
     return pd.Series(columns, dtype=float)
+
+
+def attackable(part, *, zero):
+    """The attackable share in percent; `zero`: see `measured`. None of no images."""
+    return tables.percent(part, "attack") if zero else tables.found(part)["percent"]
 
 
 def published(paper, dataset="cifar10"):
@@ -139,20 +161,24 @@ def rows(runs, printed):
     return lines
 
 
-def rows_of_test(runs, paper):
-    """A row a problem of the test, the chosen network behind the published values."""
+def rows_of_test(paper, *frames):
+    """A row a problem of the test, the chosen network behind the published values.
+
+    frames   runs by data set, in the order of `TESTED`
+    """
     printed, lines = published(paper), []
-    for u in runs.to_dict("records"):
-        wanted = published(paper, u["dataset"]).loc[u["class_a"], u["class_b"]]
-        names = {"data set": figures.DATASETS[u["dataset"]], "problem": u["problem"]}
+    for dataset, u in [(name, u) for name, runs in zip(TESTED, frames) for u in runs.to_dict("records")]:
+        problem = u["class_a"], u["class_b"]
+        wanted = published(paper, dataset).loc[problem]
+        names = {"data set": figures.DATASETS[dataset], "problem": name_of(dataset, *problem)}
         lines += [names | {"network": "published", **_cells(wanted)},
                   names | {"network": "chosen", **_line(u, wanted, printed)}]
     return lines
 
 
-def test_in_words(runs, paper):
+def test_in_words(paper, *frames):
     """The scores on the problems of the test, by data set, and where there is none; nothing of no runs."""
-    tested = pd.DataFrame([line for line in rows_of_test(runs, paper) if "score_zero" in line],
+    tested = pd.DataFrame([line for line in rows_of_test(paper, *frames) if "score_zero" in line],
                           columns=["data set", "problem", "accuracy", "score_zero"])
     scored = tested.dropna(subset="score_zero")
     means = [f"{prose.short(scores.mean())} on {name} ({figures.counted(len(scores), 'problem')})"
@@ -260,3 +286,67 @@ def box(page, trained, printed):
         f"paper's text in {' and '.join(departures(*network, epochs=epochs)) or 'nothing'}.",
         picture=draw(runs, printed, nearest), alt="A heat map: rows are networks on a pair of classes, "
         "columns are the deviations from the published values.")
+
+
+# ---- the chosen network on the pages of Section 7.2 ------------------------------------------------------
+def fitted(rows):
+    """Rows of Tables 4 to 6; the cells by which the network was chosen, those of `PAIRS`, are marked."""
+    def marked(row):
+        if "mean" in row:
+            return row | {"status": FITTED}
+        return row | {split: replace(row[split], status=FITTED) for split in SPLITS}
+    return [marked(row) if (row["class_a"], row["class_b"]) in PAIRS.values() else row for row in rows]
+
+
+def as_printed_in_words(runs, plain, printed):
+    """In what the networks depart from the text, and the shares of both on the problems of both.
+
+    plain     runs of the network of Table 2 as printed
+    printed   {"accuracy", "attack": {problem: published row}}
+    """
+    departs = ("Our networks depart from the paper's text in "
+               f"{' and '.join(departures(*CHOSEN, epochs=EPOCHS))}")
+    trained = [{p: tables.percent(u["test"], "attack") for p, u in figures.measured(frame).items()
+                if u["test"]["tried"] and not failed(u, printed)} for frame in (runs, plain)]
+    if not (both := set.intersection(*map(set, trained))):
+        return f"{departs}."
+    published = {p: printed["attack"][p]["test"] for p in both}
+    ours, others, paper = (figures.in_percent(float(np.mean([shares[p] for p in both])))
+                           for shares in (*trained, published))
+    return (f"{departs}; on {figures.counted(len(both), 'pair')} {ours} are attackable with them and "
+            f"{others} with networks as printed (paper: {paper}).")
+
+
+# ---- readings on traffic signs ---------------------------------------------------------------------------
+def failed(run, printed):
+    """Whether test accuracy is more than `BEHIND` points below the published one."""
+    published = printed["accuracy"][run["class_a"], run["class_b"]]["test"]
+    return tables.percent(run["test"], "accuracy") < published - BEHIND
+
+
+def reading_rows(printed, chosen, *frames):
+    """A row a reading: its networks, and how far their attackable test shares are from the published ones.
+
+    chosen   runs of the network that Section 7.1.1 chooses; `frames` have the other readings
+    The deviation is the mean over problems; seeds of a problem are averaged, failed trainings left out.
+    """
+    readings = {"chosen in Section 7.1.1": chosen.to_dict("records"),
+                **{name: [] for name in READINGS.values()}}
+    for run in [run for runs in frames for run in runs.to_dict("records")]:
+        readings[READINGS[reading(run["architecture"])]].append(run)
+    rows = []
+    for name, runs in readings.items():
+        off = {False: {}, True: {}}
+        good = [run for run in runs if not failed(run, printed)]
+        for problem in {(run["class_a"], run["class_b"]) for run in good}:
+            seeds = [run["test"] for run in good if (run["class_a"], run["class_b"]) == problem]
+            for zero, by_problem in off.items():
+                share = np.mean([attackable(part, zero=zero) for part in seeds])
+                by_problem[problem] = abs(share - printed["attack"][problem]["test"])
+        if runs:
+            rows.append({
+                "reading": name, "networks": len(runs), "failed": len(runs) - len(good),
+                "problems": len(off[True]), "near": sum(v <= NEAR for v in off[True].values()),
+                **{key: float(np.mean([*off[zero].values()])) if good else None
+                   for key, zero in (("found", False), ("zero", True))}})
+    return rows

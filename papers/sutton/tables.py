@@ -25,9 +25,13 @@ def search(part, key):
 def share(part, key):
     """The share of "accuracy", of the "attack" or of a delta, as `susceptibility.percentage` gives it.
 
-    These are equations (6), (7) and (8).
+    These are equations (6), (7) and (8). An image whose loss gradient is exactly zero counts as attackable:
+    the reading that Section 7.1.1 chooses.
     """
-    return part["accuracy"] if key == "accuracy" else search(part, key)["susceptibility"]
+    if key == "accuracy":
+        return part["accuracy"]
+    found = search(part, key)["susceptibility"]
+    return percentage(found["hits"] + part["saturated"], found["of"]) if key == "attack" else found
 
 
 def percent(part, key):
@@ -35,9 +39,9 @@ def percent(part, key):
     return share(part, key)["percent"]
 
 
-def with_zero(part):
-    """The attackable share, in percent, if an image whose gradient is exactly zero counts as attackable."""
-    return 100 * (share(part, "attack")["hits"] + part["saturated"]) / part["tried"]
+def found(part):
+    """The share of images whose label a step flips: `share` of the attack without those of zero gradient."""
+    return part["attack"]["susceptibility"]
 
 
 # ---- training with noise: one number of a part, in a reading of the mean norm (`claims.AVERAGED`) --------
@@ -49,8 +53,7 @@ def cell(part, quantity, reading):
     if quantity == "accuracy":
         return {"value": percent(part, "accuracy")}
     if quantity == "susceptibility":
-        lost = part["tried"] and reading == "lost"
-        return {"value": with_zero(part) if lost else percent(part, "attack")}
+        return {"value": percent(part, "attack") if reading == "lost" else found(part)["percent"]}
     facts = part["attack"][quantity]
     if reading == "all":
         return {"mean": facts.get("mean_all"), "std": facts.get("std_all")}
@@ -94,8 +97,8 @@ def whole(part, key):
     An accuracy rests on all images of a network trained in full, an attack on those classified correctly,
     random perturbations on those attacked.
     """
-    before = "accuracy" if key == "attack" else "attack"
-    return key == "accuracy" or share(part, before)["hits"] == share(part, key)["of"]
+    before = part["accuracy"] if key == "attack" else found(part)
+    return key == "accuracy" or before["hits"] == share(part, key)["of"]
 
 
 def sizes(runs, norm, *, limit=None):
