@@ -69,8 +69,8 @@ SHOWN = experiments.name_of("cifar10", *experiments.SHOWN)  # the problem of Fig
 scale = page.scale(**experiments.PARADOX)
 # From each data set come the problems of a class and the next one; from the photographs, whose network is a
 # proxy, whatever is there.
-NAMES = experiments.CLASSES | {"gtsrb": [f"s{n}" for n in range(len(experiments.SIGNS))]}  # by number
-PROBLEMS = {dataset: [f"{a}-{b}" for a, b in zip(names, names[1:])] for dataset, names in NAMES.items()}
+PROBLEMS = {dataset: [experiments.name_of(dataset, *ab) for ab in experiments.problems_of(len(names))]
+            for dataset, names in experiments.CLASSES.items()}
 colours = page.results(experiments.cifar10, names=[*PROBLEMS["cifar10"], SHOWN])
 photos = page.results(experiments.imagenet)
 example = colours.only(lambda given: given["run"] == SHOWN)
@@ -158,8 +158,8 @@ def example_in_words(runs):
             f"{five} at five times.")
 
 
-page.text(example, lambda u: f"{example_in_words(u)} {{ref}}`Section 7.2.1 <sutton-7-2-1>` names possible "
-                            "causes of differences.")
+page.text(example, lambda u: f"{example_in_words(u)} {{ref}}`Section 7.2.1 <sutton-7-2-1>` has all pairs "
+                            "of CIFAR-10.")
 
 # %% [markdown]
 # ## Table 1: all data sets
@@ -168,9 +168,8 @@ page.text(example, lambda u: f"{example_in_words(u)} {{ref}}`Section 7.2.1 <sutt
 # aeroplane and automobile, so the pair of Figure 1 is not among them.
 #
 # The table's caption is lost in our copy. Each entry is the *median* over the problems of a class and the next one, taken row by row, so that a
-# column joins different problems; one entry does not fit ({ref}`audit <audit>`). Failed trainings count, with no attackable image; in the rows
-# of random perturbations they have no value. A share or norm without a mark is not
-# compared: it is a median over a part of the problems.
+# column joins different problems; one entry does not fit ({ref}`audit <audit>`). A problem whose training failed is left out. A share or norm
+# without a mark is not compared: it is a median over a part of the problems.
 
 # %%
 READ = ("accuracy", "attack", 2, 5, 10)    # the shares that the table shows
@@ -202,6 +201,7 @@ def entry(dataset, runs, key):
 def table_1(*frames):
     """Medians over problems, compared once all are there; for ImageNet the proxy's shares."""
     *small, blocks = frames
+    small = [figures.learned(runs, larger) for runs, larger in zip(small, (None, None, figures.LARGER_SIGN))]
     small, proxy, rows = dict(zip(DATASETS, small)), tables.pooled(blocks), []
     for key in READ:
         row = tables.row_of(key) | {dataset: entry(dataset, runs, key) for dataset, runs in small.items()}
@@ -217,7 +217,7 @@ def table_1(*frames):
                   **{dataset: int(runs.dimension.iloc[0]) for dataset, runs in small.items()}}
     classes = {"quantity": "number_of_classes", "delta_inferred": None}
     for dataset, runs in small.items():
-        classes[dataset] = Cell(len(NAMES[dataset]), status=incomplete(dataset, len(runs), len(runs)))
+        classes[dataset] = Cell(len(experiments.CLASSES[dataset]), status=incomplete(dataset, len(runs), len(runs)))
     return [*rows, dimensions, classes]
 
 

@@ -324,8 +324,8 @@ page.text((), lambda: {
     "in software that takes the smallest, *subnormal* numbers for 0). A program that divides such a gradient "
     "by its norm gets 0/0, and the perturbed image is NaN. Its output compares as class 0. An image of class "
     "1 with such a gradient then counts as attacked, with norm {norm}; steps at which an image of class 0 "
-    "counts as attacked: {flips}. The pages of Section 7.2 count images of both classes as "
-    "attackable, without a norm, and give the share without them. "
+    "counts as attacked: {flips}. The pages on CIFAR-10, Fashion-MNIST and traffic signs "
+    "count images of both classes as attackable, without a norm, and give the share without them. "
     "{{ref}}`The page on training with noise <sutton-7-2-1-noise>` gives the consequences.")
 
 # %% [markdown]
@@ -362,8 +362,8 @@ page.box(prose.fill(
     "written from the text and the fast code agree on {same} of {images} images of three small test "
     "problems, and {caught} of {mutants} errors built into the steps are detected; where the paper leaves a "
     "step open or our copy has lost it, this checks only our reading. For images of class 1 whose logit "
-    "exceeds about {end:.0f} the loss gradient is exactly zero in single precision: Section 7.2 counts them "
-    "as attackable. Whether the paper does is not known.", facts), picture=definitions.draw_slopes(),
+    "exceeds about {end:.0f} the loss gradient is exactly zero in single precision: our pages on pairs of "
+    "classes count them as attackable. Whether the paper does is not known.", facts), picture=definitions.draw_slopes(),
     alt="The loss gradient falls with the confidence of the network; for class 1 it vanishes first.")
 
 # %%

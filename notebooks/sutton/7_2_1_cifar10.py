@@ -82,7 +82,7 @@ SHARES = {key: tables.printed(PAPER[item])
 #    label. Their norm is at most $\delta$ times that of the image's own step.
 #
 # The paper reports that most images can be attacked, and that random perturbations of the norm of the attack flip almost no label. At ten
-# times that norm, 2,000 of them flip more labels, but on average still those of fewer than half of the attackable images.
+# times that norm, 2,000 of them flip more labels, but on average still those of fewer than half of these images.
 
 # %% [markdown]
 # A problem has ten thousand training images and two thousand test images. The paper attacks and perturbs every image; here some are drawn at
@@ -107,7 +107,7 @@ page.table("table-4", pairs, lambda u: study.fitted(tables.shares(u, "accuracy",
            rests=TRAINED)
 
 # %% [markdown]
-# ## Means over the problems, and where they differ
+# ## Means over the problems
 #
 # Networks trained exactly as in the text differ more from the published ones. {ref}`A rule <network-study>` chose a dropout of 0.2 instead
 # of 0.4, and 50 epochs instead of 100, on *deer – horse* and *aeroplane – cat* ({ref}`sutton-7-1-1`). In Tables 4 to 6 these two pairs
@@ -311,7 +311,7 @@ page.table("table-3", (), lambda: tables.class_rows(PAPER["table-3"], SPECS["cif
 
 # %%
 figures.box(page, pairs, SHARES, "CIFAR-10 test images",
-               cause=study.as_printed_in_words(*page.best(pairs, printed), SHARES))
+            cause=study.as_printed_in_words(*page.best(pairs, printed), SHARES))
 
 # %%
 page.finish()

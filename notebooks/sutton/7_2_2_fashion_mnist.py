@@ -158,7 +158,7 @@ figures.publish_violins(page, "figure-18", pairs, NEXT, CLASSES, DELTAS[-1])
 
 # %%
 figures.box(page, pairs, SHARES, "Fashion-MNIST test images",
-               cause=study.as_printed_in_words(*page.best(pairs, printed), SHARES))
+            cause=study.as_printed_in_words(*page.best(pairs, printed), SHARES))
 
 # %%
 page.finish()

@@ -20,17 +20,12 @@ def percentages(p, data):
     Quantities are named as in `PERCENTAGES`; each has one table (CIFAR-10) or one line of a table.
     """
     if data == "cifar10":
-        lines = {key: cells(p, item) for key, item in PERCENTAGES.items()}
+        lines = {key: p.frame(item).to_dict("records") for key, item in PERCENTAGES.items()}
     else:
         lines = {r["delta_inferred"] or r["quantity"]: r["cells"]
                  for r in p.rows({"fashion_mnist": "table-20", "gtsrb": "table-23"}[data])}
     return ([(c["class_a"], c["class_b"]) for c in lines["accuracy"]],
             {key: np.array([[c[s] for s in SPLITS] for c in line]) for key, line in lines.items()})
-
-
-def cells(p, item):
-    """The cells of a table that prints several in a line, each with what its line says."""
-    return [{**row, **cell} for row in p.rows(item) for cell in row["cells"]]
 
 
 def summary(p, data):
@@ -113,7 +108,7 @@ def susceptibility_prose(p):
 def susceptibility_minimum(p):
     words = "both minima were attained on the same task"
     minima = ("a minimum of 70.28%", "a minimum of 69.82%")
-    lowest = [min(cells(p, "table-5"), key=lambda c: c[s]) for s in SPLITS]
+    lowest = [min(p.frame("table-5").to_dict("records"), key=lambda c: c[s]) for s in SPLITS]
     where = [(c["class_a"], c["class_b"]) for c in lowest]
     return p.finding("table-5", "Susceptibility is least on frog vs ship (6 vs 8)",
                      quotes=[(words, "Section 7.2.1"), *((m, "Section 7.2.1") for m in minima)],
@@ -203,13 +198,11 @@ def whole_numbers(p):
 
 @checks
 def whole_numbers_with_noise(p):
-    bad, n = [], 0
-    for item in NOISE_TABLES.split(", "):
-        rows = {r["quantity"]: r["cells"] for r in p.rows(item) if r["split"] == "test" and not r["norm"]}
-        for accuracy, susceptibility in zip(rows["accuracy"], rows["adversarial_susceptibility"]):
-            n += 1
-            if np.isnan(counts(susceptibility["value"], counts(accuracy["value"], TEST_IMAGES))):
-                bad.append(f"{item} {accuracy['problem']}")
+    cells = pd.concat([p.frame(item).assign(item=item) for item in NOISE_TABLES.split(", ")])
+    shares = cells.query("split == 'test' and norm.isna()").pivot(
+        index=["item", "problem"], columns="quantity", values="value")
+    whole = counts(shares.adversarial_susceptibility, counts(shares.accuracy, TEST_IMAGES))
+    bad, n = [" ".join(column) for column in shares.index[np.isnan(whole)]], len(shares)
     return p.finding(NOISE_TABLES, "Tables 13 to 18 count whole test images in the same way",
                      numbers=f"{n} columns", ours={"others": tuple(bad) or "none"}, holds=(n - len(bad), n),
                      use="The networks trained with noise were judged on sets of the same size.")
@@ -323,13 +316,11 @@ def fashion_channels(p):
 
 @checks
 def order_of_norms(p):
-    sets = [(DIMENSION, {norm: np.array([c["mean"] for c in cells(p, item)])
-                         for norm, item in NORMS.items()})]
-    for n, item in ((28 * 28 * 3, "table-21"), (DIMENSION, "table-24")):
-        lines = cells(p, item)
-        sets.append((n, {norm: np.array([c["mean"] for c in lines if c["norm"] == norm]) for norm in NORMS}))
+    cifar = pd.concat([p.frame(item).assign(norm=norm) for norm, item in NORMS.items()])
     worst = []
-    for n, t in sets:
+    for n, frame in ((DIMENSION, cifar), (28 * 28 * 3, norms(p, "table-21")),
+                     (DIMENSION, norms(p, "table-24"))):
+        t = {norm: rows["mean"].to_numpy() for norm, rows in frame.groupby("norm")}
         worst += [*((t["l2"] - HALF) / np.sqrt((t["l1"] + HALF) * (t["linf"] + HALF))),
                   *((t["l1"] - HALF) / ((t["l2"] + HALF) * np.sqrt(n)))]
     return p.finding("table-6, table-7, table-8, table-21, table-24",

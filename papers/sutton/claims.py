@@ -599,8 +599,8 @@ def as_on_cifar10(rows):
     return None if right > 95 and flipped < 1 else False, (
         f"in the median {in_percent(right)} of the images are classified correctly and "
         f"{in_percent(attacked)} of these can be attacked (published, same problems: {in_percent(printed)}; "
-        f"“sizeable” names no least share); noise flips the label of {noise} of the attackable "
-        f"images, {in_percent(flipped)} over both")
+        f"“sizeable” names no least share); noise flips the label of {noise} of the images "
+        f"with a step that does, {in_percent(flipped)} over both")
 
 
 @claim("table-23", "chosen to look different")

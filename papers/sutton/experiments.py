@@ -235,9 +235,8 @@ def reading(architecture):
 
 def as_printed(arguments):
     """A run's arguments with the text's dropout, which is the architecture's, and twice the epochs."""
-    printed = arguments | {"epochs": 2 * arguments["epochs"]}
-    printed.pop("dropout")
-    return printed
+    kept = {name: value for name, value in arguments.items() if name != "dropout"}
+    return kept | {"epochs": 2 * arguments["epochs"]}
 
 
 def first_as_printed(plan, scale):
@@ -369,7 +368,7 @@ HELD_OUT = (65, 69, 605, 231, 469, 348)    # of these, of each sign, for testing
 NETWORKS = [(a, architecture, n) for a, architectures, seeds in (
                 (0, READINGS, 3), (2, ("",), 3), (2, ("padded",), 2),
                 *((a, ("decayed", "alike"), 1) for a in (2, 3, 4)),
-                (0, ("public",), 4),      # a training failed: the next seed takes its place
+                (0, ("public",), 4),      # one training failed
                 *((a, ("", "bn", "public"), 1) for a in (1, 2, 3, 4)))
             for architecture in architectures for n in range(seeds)]
 GTSRB = {
@@ -401,12 +400,11 @@ def plan_gtsrb_tracks(scale):
 def plan_gtsrb_readings(scale):
     """The `NETWORKS` beside those as printed, named by problem, reading and seed (of net, split, draws)."""
     plain = [as_printed(arguments) for arguments in plan_gtsrb(scale).values()]
-    main = reading(plain[0]["architecture"])
-    others = [(a, *net) for a, *net in dict.fromkeys(NETWORKS) if a < len(plain) and net != [main, 0]]
+    others = [net for net in dict.fromkeys(NETWORKS) if net[0] < len(plain) and net[1:] != ("", 0)]
     return {"-".join(filter(None, (f"s{a}-s{a + 1}", other, f"seed-{n}"))): plain[a] | {
         "images_random": 1, "images_attack": min(500, plain[a]["images_attack"]), "seed": scale.seed + n,
-        "architecture": plain[a]["architecture"] if other == main else
-        "-".join(filter(None, ("sutton-vgg-short", other)))} for a, other, n in others[:scale.others]}
+        "architecture": "-".join(filter(None, ("sutton-vgg-short", other)))}
+        for a, other, n in others[:scale.others]}
 
 
 gtsrb = Experiment("sutton/gtsrb", measure_gtsrb, plan_gtsrb, sizes=SIZES, scale=GTSRB)
@@ -587,9 +585,9 @@ def study_runs(epochs):
 
 
 STUDY = {
-    "smoke": SMOKE | dict(networks=1, classes=2, images_attack=4),
-    "quick": QUICK | dict(networks=2, classes=2, epochs=1, images_attack=20, images_random=2),
-    "paper": published(10_000) | dict(networks=12, classes=2, images_attack=1_000, images_random=50)}
+    "smoke": SMOKE | dict(networks=1, images_attack=4),
+    "quick": QUICK | dict(networks=2, epochs=1, images_attack=20, images_random=2),
+    "paper": published(10_000) | dict(networks=12, images_attack=1_000, images_random=50)}
 
 
 def measure_study(classes, architecture, dropout, penalty, **settings):

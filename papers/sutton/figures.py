@@ -114,32 +114,23 @@ def learned(runs, larger=None):
     return runs[kept] if any(kept) else runs
 
 
-def step_share(part):
-    """The share of images whose label a step along the loss gradient flips, in percent."""
-    return tables.found(part)["percent"]
-
-
-def logit_share(part):
-    """The share of images whose label a step along the gradient of the logit flips, in percent."""
-    return part["logit_attack"]["susceptibility"]["percent"]
-
-
 def mean_rows(runs, printed):
     """Rows of a table of our own: means over the problems, their range, the images, the published means."""
-    parts, published = [u["test"] for u in runs.to_dict("records")], averages(runs, printed)
-    tried = [p for p in parts if p["tried"]]
-    drawn = [p for p in tried if tables.share(p, DELTAS[0])["of"]]
+    published = averages(runs, printed)
     measures = [
-        ("attackable", lambda p: tables.percent(p, "attack"), "attack", tried),
-        ("label flipped by a step along the loss gradient", step_share, None, tried),
-        ("label flipped by a step along the gradient of the logit", logit_share, None, tried),
-        *((f"label flipped by noise, δ = {d}", lambda p, d=d: tables.percent(p, d), d, drawn)
-          for d in DELTAS)]
-    return [{"share": words, "ours": in_percent(np.mean([of(p) for p in over])),
-             "ends": ends_in_words([of(p) for p in over]),
-             "of": sum(p["tried"] if over is tried else tables.share(p, DELTAS[0])["of"] for p in over),
-             "published": in_percent(published[key]) if key else None}
-            for words, of, key, over in measures if over]
+        ("attackable", "attack", lambda part: tables.share(part, "attack")),
+        ("label flipped by a step along the loss gradient", None, tables.found),
+        ("label flipped by a step along the gradient of the logit", None,
+         lambda part: part["logit_attack"]["susceptibility"]),
+        *((f"label flipped by noise, δ = {d}", d, lambda part, d=d: tables.share(part, d)) for d in DELTAS)]
+    rows = []
+    for measure, key, of in measures:
+        shares = [share for part in runs.test if (share := of(part))["of"]]
+        if percents := [share["percent"] for share in shares]:
+            rows.append({"share": measure, "ours": in_percent(np.mean(percents)),
+                         "ends": ends_in_words(percents), "of": sum(share["of"] for share in shares),
+                         "published": in_percent(published[key]) if key else None})
+    return rows
 
 
 def ends_in_words(shares):
@@ -170,21 +161,21 @@ def box_words(runs, printed, of, images, *, failed=0, cause=""):
     failed   how many more networks are measured whose training failed
     cause    a sentence on which networks these are
     """
-    question = (f"How many correctly classified {images} are attackable by a gradient step of norm at most "
-                f"{LARGEST:g}, and how many does random noise misclassify?")
+    question = (f"How many correctly classified {images} does a gradient step of norm at most {LARGEST:g} "
+                "misclassify, and how many does random noise?")
     ours, published = mean_shares(runs, printed)
     parts = [u["test"] for u in runs.to_dict("records") if u["test"]["tried"]]
     least = [share for p in parts if (share := tables.share(p, DELTAS[0]))["of"]]
     if not least:
-        return f"{question} The networks of this run have too few attackable images to tell."
+        return f"{question} The networks of this run have too few attacks to tell."
     left_out = f"{counted(failed, 'failed training')} left out; " if failed else ""
-    flipped = in_percent(np.mean([step_share(p) for p in parts]))
+    flipped = in_percent(np.mean([tables.found(p)["percent"] for p in parts]))
     own = percentage(*(sum(share[key] for share in least) for key in ("hits", "of")))
-    return (f"{question} Attackable are {ours['attack']} (mean of {len(runs)} of "
+    return (f"{question} The step misclassifies {flipped}; together with those whose gradient is exactly "
+            f"zero, {ours['attack']} count as attackable (mean of {len(runs)} of "
             f"{counted(of, 'pair')}; {left_out}n = {sum(p['tried'] for p in parts):,}; "
             f"{ends_in_words([tables.percent(p, 'attack') for p in parts])} by pair; paper, same pairs: "
-            f"{published['attack']}); the step misclassifies {flipped}, and the rest has a gradient of "
-            f"exactly zero. Of {own['of']:,} images that the step misclassifies, "
+            f"{published['attack']}). Of {own['of']:,} images that the step misclassifies, "
             f"{int(runs.draws.max()):,} noise samples of the attack's own norm flip {own['hits'] or 'none'} "
             f"(paper, δ = {DELTAS[0]} assumed: {published[DELTAS[0]]}), those of {MENTIONED} and "
             f"{DELTAS[-1]} times that norm {ours[MENTIONED]} and {ours[DELTAS[-1]]} (means; paper: "
@@ -205,7 +196,7 @@ def bars(runs, printed):
         over = line if 0 <= line - share < 8 else share     # the text does not stand on the line
         ax.text(place, over + 1.5, in_percent(share), ha="center", va="bottom")
     ax.plot([], [], color=display.PRINTED, lw=2, label="published, same problems")
-    ax.set_xticks(range(len(ours)), ["attackable by\none step",
+    ax.set_xticks(range(len(ours)), ["attackable",
                                      *(f"noise of {d} ×\nits norm" for d in DELTAS)])
     ax.set(ylabel="attackable, or label flipped, % of images", ylim=(0, 112))
     ax.legend(loc="upper right")

@@ -28,10 +28,9 @@ def share(part, key):
     These are equations (6), (7) and (8). An image whose loss gradient is exactly zero counts as attackable:
     the reading that Section 7.1.1 chooses.
     """
-    if key == "accuracy":
-        return part["accuracy"]
-    found = search(part, key)["susceptibility"]
-    return percentage(found["hits"] + part["saturated"], found["of"]) if key == "attack" else found
+    if key == "attack":
+        return percentage(found(part)["hits"] + part["saturated"], found(part)["of"])
+    return part["accuracy"] if key == "accuracy" else search(part, key)["susceptibility"]
 
 
 def percent(part, key):
@@ -153,12 +152,9 @@ def class_rows(item, classes, spelling=()):
     def letters(name):
         return "".join(c for c in name.lower() if c.isalnum())
 
-    rows = []
-    for row in item.rows:
-        own = dict(spelling).get(classes[row["index"]], classes[row["index"]])
-        rows.append({"index": row["index"],
-                     "name": row["name"] if letters(own) == letters(row["name"]) else own})
-    return rows
+    names = [dict(spelling).get(name, name) for name in classes]
+    return [{"index": row["index"], "name": row["name"] if letters(own) == letters(row["name"]) else own}
+            for row in item.rows for own in [names[row["index"]]]]
 
 
 # ---- distributions ---------------------------------------------------------------------------------------
@@ -184,17 +180,16 @@ def below(facts, limit):
 def pooled(runs):
     """All blocks of images of a network end to end: what `experiments.examine` returns, and its shares.
 
-    "shares" holds a `percentage` for each key of `share`; a perturbation counts that all blocks have tried.
+    "shares" holds a `percentage` for each key of `share`, the attack's without images of zero gradient; a
+    perturbation counts that all blocks have tried.
     """
-    blocks = runs.to_dict("records")
-    images = {key: np.concatenate([np.asarray(b[key]) for b in blocks])
+    images = {key: np.concatenate([np.asarray(values) for values in runs[key]])
               for key in ("correct", "l1", "l2", "linf", "margin_l2")}
-    draws = min(int(b["draws"]) for b in blocks)
-    first = np.concatenate([np.asarray(b["first"]) for b in blocks], 1).astype(int)
+    first = np.concatenate([np.asarray(values) for values in runs["first"]], 1).astype(int)
+    draws = int(runs.draws.min())
     shares = {"accuracy": images["correct"], "attack": images["l2"] > 0, **dict(zip(DELTAS, first < draws))}
-    return images | {"network": blocks[0]["network"], "draws": draws, "largest": blocks[0]["largest"],
-                     "dimension": int(blocks[0]["dimension"]),
-                     "saturated": sum(int(b["saturated"]) for b in blocks),
+    return images | {"network": runs.network.iloc[0], "draws": draws, "largest": float(runs.largest.iloc[0]),
+                     "dimension": int(runs.dimension.iloc[0]), "saturated": int(runs.saturated.sum()),
                      "shares": {key: share_of(hit) for key, hit in shares.items()}}
 
 
