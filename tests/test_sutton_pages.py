@@ -119,8 +119,8 @@ def test_quantiles_give_back_what_they_came_from():
 def test_images_are_counted():
     assert figures.scale_words(made_up([(0, 1), (1, 2)]), 45).startswith(
         "2 of 45 problems are measured. Of their 800 training and test images, 791 are correctly classified. "
-        "791 of these were attacked. 412 are attackable: a step flips the label of 400, and 12 have a "
-        "gradient of exactly zero. 200 of the former")
+        "791 of these were attacked. A step flips the label of 400, and 12 have a gradient of exactly zero; 200 "
+        "of the former")
 
 
 # ---- trainings that failed -------------------------------------------------------------------------------

@@ -42,15 +42,14 @@ def example(runs, label):
 def scale_words(runs, of):
     """On how many problems and images the results of a page rest."""
     parts = [run[split] for run in runs.to_dict("records") for split in tables.SPLITS]
-    attacked = [tables.share(part, "attack") for part in parts]
     images, correct = (sum(part["accuracy"][key] for part in parts) for key in ("of", "hits"))
-    tried, attackable = (sum(share[key] for share in attacked) for key in ("of", "hits"))
+    tried, flipped = (sum(tables.found(part)[key] for part in parts) for key in ("of", "hits"))
     zero = sum(part["saturated"] for part in parts)
     perturbed = sum(tables.share(part, DELTAS[0])["of"] for part in parts)
     return (f"{len(runs)} of {counted(of, 'problem')} are measured. Of their {images:,} training and test "
             f"images, {correct:,} are correctly classified. {tried:,} of these were attacked. "
-            f"{attackable:,} are attackable: a step flips the label of {attackable - zero:,}, and {zero:,} "
-            f"have a gradient of exactly zero. {perturbed:,} of the former were perturbed at random.")
+            f"A step flips the label of {flipped:,}, and {zero or 'none'} have a gradient of exactly zero; "
+            f"{perturbed:,} of the former were perturbed at random.")
 
 
 def in_percent(share):
@@ -171,8 +170,9 @@ def box_words(runs, printed, of, images, *, failed=0, cause=""):
     left_out = f"{counted(failed, 'failed training')} left out; " if failed else ""
     flipped = in_percent(np.mean([tables.found(p)["percent"] for p in parts]))
     own = percentage(*(sum(share[key] for share in least) for key in ("hits", "of")))
-    return (f"{question} The step misclassifies {flipped}; together with those whose gradient is exactly "
-            f"zero, {ours['attack']} count as attackable (mean of {len(runs)} of "
+    with_zero = (f"; together with those whose gradient is exactly zero, {ours['attack']} count as attackable"
+                 if any(p["saturated"] for p in parts) else "")
+    return (f"{question} The step misclassifies {flipped}{with_zero} (mean of {len(runs)} of "
             f"{counted(of, 'pair')}; {left_out}n = {sum(p['tried'] for p in parts):,}; "
             f"{ends_in_words([tables.percent(p, 'attack') for p in parts])} by pair; paper, same pairs: "
             f"{published['attack']}). Of {own['of']:,} images that the step misclassifies, "
