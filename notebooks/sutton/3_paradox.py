@@ -61,8 +61,8 @@ SHOWN = experiments.name_of("cifar10", *experiments.SHOWN)  # the problem of Fig
 # small adversarial perturbation, hardly visible to us, that flips the predicted label. Such a network seems fragile. Yet 2,000 random perturbations
 # of up to five times the norm of that attack mostly leave the label unchanged. The paper calls this the *paradox of apparent stability*.
 #
-# Section 3 presents the finding in one figure and one table, which summarise the experiments of Section 7. This page therefore computes nothing of
-# its own at full scale. It uses the results of the pages on {ref}`CIFAR-10 <sutton-7-2-1>`, {ref}`Fashion-MNIST <sutton-7-2-2>`,
+# Section 3 presents the finding in one figure and one table, which summarise the experiments of Section 7. This page uses
+# the results of the pages on {ref}`CIFAR-10 <sutton-7-2-1>`, {ref}`Fashion-MNIST <sutton-7-2-2>`,
 # {ref}`traffic signs <sutton-7-2-3>` and {ref}`ImageNet <sutton-7-2-4>`. Pixels lie between 0 and 1 throughout.
 
 # %%
@@ -217,7 +217,8 @@ def table_1(*frames):
                   **{dataset: int(runs.dimension.iloc[0]) for dataset, runs in small.items()}}
     classes = {"quantity": "number_of_classes", "delta_inferred": None}
     for dataset, runs in small.items():
-        classes[dataset] = Cell(len(experiments.CLASSES[dataset]), status=incomplete(dataset, len(runs), len(runs)))
+        classes[dataset] = Cell(len(experiments.CLASSES[dataset]),
+                                status=incomplete(dataset, len(runs), len(runs)))
     return [*rows, dimensions, classes]
 
 
@@ -253,15 +254,15 @@ page.text(recorded, lambda colours, fashion, signs, photos: other_sets(fashion, 
 # ## Try it
 #
 # - `images_train=1000`: with more training images the test accuracy of the small networks rises; their adversarial susceptibility should hardly change.
-# - `draws=200` in a quick run, which has 20: more random perturbations flip the label of more images. Ten times as many?
+# - `draws=200` in a quick run, which has 20: at least one sample flips the label of more images. Is the share ten times as large?
 # - The same figure for other pairs of classes is on the page on {ref}`CIFAR-10 <sutton-7-2-1>`.
 
 # %%
 if len(shown := page.best(example)):
     page.box(
         "How many correctly classified test images of aeroplanes and cats (CIFAR-10) can be attacked, and of "
-        f"how many does random noise flip the label? {example_in_words(shown)} Dropout and epochs of the "
-        "network were chosen on this pair and another one, by the published shares among others.",
+        f"how many does random noise flip the label? {example_in_words(shown)} The network, and how an image "
+        "of zero gradient counts, were chosen on this pair and deer-horse, to match the published values.",
         picture=draw_paradox(shown), alt=ALT, sets=(example,))
 
 # %%

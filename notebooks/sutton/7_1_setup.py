@@ -363,7 +363,8 @@ page.box(prose.fill(
     "problems, and {caught} of {mutants} errors built into the steps are detected; where the paper leaves a "
     "step open or our copy has lost it, this checks only our reading. For images of class 1 whose logit "
     "exceeds about {end:.0f} the loss gradient is exactly zero in single precision: our pages on pairs of "
-    "classes count them as attackable. Whether the paper does is not known.", facts), picture=definitions.draw_slopes(),
+    "classes count them as attackable. Whether the paper does is not known.", facts),
+    picture=definitions.draw_slopes(),
     alt="The loss gradient falls with the confidence of the network; for class 1 it vanishes first.")
 
 # %%

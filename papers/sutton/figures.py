@@ -140,8 +140,8 @@ def ends_in_words(shares):
 def show_means(page, slug, runs, printed, names, larger=None):
     """Show the means over the problems whose training succeeded, and name those whose training failed."""
     page.extra(slug, runs, lambda u: mean_rows(learned(u, larger), printed),
-               "Means over the measured problems, test images. Noise is tried where a step flips the label.",
-               header={"share": "share of test images", "ours": "mean", "ends": "by problem", "of": "images",
+               "Means over problems, test images. Noise is tried on images with a step that flips the label.",
+               header={"share": "share", "ours": "mean", "ends": "by problem", "of": "images",
                        "published": "published, same problems"})
     page.text(runs, lambda u: failed_in_words(u, names, larger))
 
@@ -160,8 +160,8 @@ def box_words(runs, printed, of, images, *, failed=0, cause=""):
     failed   how many more networks are measured whose training failed
     cause    a sentence on which networks these are
     """
-    question = (f"How many correctly classified {images} does a gradient step of norm at most {LARGEST:g} "
-                "misclassify, and how many does random noise?")
+    question = (f"For how many correctly classified {images} does a gradient step of norm at most "
+                f"{LARGEST:g} flip the label, and for how many does random noise?")
     ours, published = mean_shares(runs, printed)
     parts = [u["test"] for u in runs.to_dict("records") if u["test"]["tried"]]
     least = [share for p in parts if (share := tables.share(p, DELTAS[0]))["of"]]
@@ -169,17 +169,17 @@ def box_words(runs, printed, of, images, *, failed=0, cause=""):
         return f"{question} The networks of this run have too few attacks to tell."
     left_out = f"{counted(failed, 'failed training')} left out; " if failed else ""
     flipped = in_percent(np.mean([tables.found(p)["percent"] for p in parts]))
-    own = percentage(*(sum(share[key] for share in least) for key in ("hits", "of")))
-    with_zero = (f"; together with those whose gradient is exactly zero, {ours['attack']} count as attackable"
+    with_zero = (f"; with images whose gradient is exactly zero, {ours['attack']} count as attackable"
                  if any(p["saturated"] for p in parts) else "")
-    return (f"{question} The step misclassifies {flipped}{with_zero} (mean of {len(runs)} of "
-            f"{counted(of, 'pair')}; {left_out}n = {sum(p['tried'] for p in parts):,}; "
+    own = percentage(*(sum(share[key] for share in least) for key in ("hits", "of")))
+    return (f"{question} A step flips {flipped}{with_zero} (mean of {len(runs)} of {counted(of, 'pair')}; "
+            f"{left_out}n = {sum(p['tried'] for p in parts):,}; "
             f"{ends_in_words([tables.percent(p, 'attack') for p in parts])} by pair; paper, same pairs: "
-            f"{published['attack']}). Of {own['of']:,} images that the step misclassifies, "
-            f"{int(runs.draws.max()):,} noise samples of the attack's own norm flip {own['hits'] or 'none'} "
-            f"(paper, δ = {DELTAS[0]} assumed: {published[DELTAS[0]]}), those of {MENTIONED} and "
-            f"{DELTAS[-1]} times that norm {ours[MENTIONED]} and {ours[DELTAS[-1]]} (means; paper: "
-            f"{published[MENTIONED]} and {published[DELTAS[-1]]}). {cause}").rstrip()
+            f"{published['attack']}). Of {own['of']:,} images with such a step, {int(runs.draws.max()):,} "
+            f"noise samples of its norm flip {own['hits'] or 'none'} (95% interval {in_percent(own['low'])} "
+            f"to {in_percent(own['high'])}; paper, δ = {DELTAS[0]} assumed: {published[DELTAS[0]]}), those "
+            f"of {MENTIONED} and {DELTAS[-1]} times that norm {ours[MENTIONED]} and {ours[DELTAS[-1]]} "
+            f"(means; paper: {published[MENTIONED]} and {published[DELTAS[-1]]}). {cause}").rstrip()
 
 
 def bars(runs, printed):
