@@ -261,8 +261,8 @@ page.text(recorded, lambda colours, fashion, signs, photos: other_sets(fashion, 
 if len(shown := page.best(example)):
     page.box(
         "How many correctly classified test images of aeroplanes and cats (CIFAR-10) can be attacked, and of "
-        f"how many does random noise flip the label? {example_in_words(shown)} The network, and how an image "
-        "of zero gradient counts, were chosen on this pair and deer-horse, to match the published values.",
+        f"how many does random noise flip the label? {example_in_words(shown)} The network, and how a zero "
+        "gradient counts, were chosen on this pair and deer-horse by the published values.",
         picture=draw_paradox(shown), alt=ALT, sets=(example,))
 
 # %%
