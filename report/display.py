@@ -298,4 +298,4 @@ def badge(verdict, item=None, fraction=1):
 
 def percent(share):
     """A share of the published scale: "12.5%"; what is there is never told as nothing, what lacks as all."""
-    return "less than 0.1%" if 0 < share < 0.0005 else f"{min(share, 0.999 if share < 1 else 1):.1%}"
+    return "less than 0.1%" if 0 < share < 0.001 else f"{min(share, 0.999 if share < 1 else 1):.1%}"

@@ -289,6 +289,10 @@ def test_readings_are_means_over_problems_of_means_over_seeds_without_failed_tra
     assert (first["found"], first["zero"], first["near"]) == (20, 15, 1)
     assert (second["networks"], second["failed"], second["problems"]) == (4, 1, 2)
     assert (second["found"], second["zero"]) == (pytest.approx(0.5), pytest.approx(5.5))
+    assert study.nearest_in_words([chosen, first, second]).startswith(
+        "Of the readings on 2 problems, *batch normalisation, 0.9* is nearest: the mean deviation is 5.5 "
+        "points (")
+    assert study.nearest_in_words([chosen]) == ""
     none, = study.reading_rows(PRINTED, trained("", []), trained("", [9], right=50))
     assert none["found"] is None and (none["failed"], none["near"]) == (1, 0)
 

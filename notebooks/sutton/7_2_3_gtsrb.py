@@ -145,6 +145,7 @@ page.text((printed, tracks), accuracies,
         "Mean test accuracy over {problems} problems is {images:%} with single images held out and "
         "{tracks:%} with whole tracks held out (one network for each).")
 
+
 # %% [markdown]
 # ## Other readings of the network
 #
@@ -168,13 +169,18 @@ page.text((printed, tracks), accuracies,
 # :::
 
 # %%
-page.extra("gtsrb-readings", (printed, pairs, others),
-           lambda plain, chosen, rest: study.reading_rows(SHARES, chosen, plain, rest),
+def reading_rows(plain, chosen, rest):
+    """A row a reading."""
+    return study.reading_rows(SHARES, chosen, plain, rest)
+
+
+page.extra("gtsrb-readings", (printed, pairs, others), reading_rows,
            "Readings of the network: mean absolute deviation of the attackable test share from the published "
            "one, in points, over the problems with a network whose training did not fail.",
            header={"reading": "reading", "networks": "networks", "failed": "failed", "problems": "problems",
                    "zero": "deviation", "found": "deviation, zero gradients not attackable",
                    "near": f"problems within {study.NEAR} points"})
+page.text((printed, pairs, others), lambda *frames: study.nearest_in_words(reading_rows(*frames)))
 
 
 def strongest_noise(runs):

@@ -336,3 +336,15 @@ def reading_rows(printed, chosen, *frames):
                      "problems": len(off), "near": int((off.zero <= NEAR).sum()),
                      **{key: float(off[key].mean()) if len(off) else None for key in off}})
     return rows
+
+
+def nearest_in_words(rows):
+    """Which of the `reading_rows` on most problems is nearest to the published shares."""
+    most = max(row["problems"] for row in rows)
+    points = {row["reading"]: row["zero"] for row in rows if row["problems"] == most > 0}
+    if len(points) < 2:
+        return ""
+    nearest = sorted(points, key=points.get)
+    others = "; ".join(f"*{name}* {prose.short(points[name])}" for name in nearest[1:])
+    return (f"Of the readings on {figures.counted(most, 'problem')}, *{nearest[0]}* is nearest: the mean "
+            f"deviation is {prose.short(points[nearest[0]])} points ({others}).")
