@@ -763,7 +763,7 @@ def part(number):
 
     ways = {name: {"susceptibility": percentage(hits, 50), **norms(scale, hits)}
             for name, hits, scale in (("attack", 30 + number, 1), ("logit_attack", 40, 2))}
-    return {"accuracy": percentage(50, 60 + number), **ways,
+    return {"saturated": 0, "accuracy": percentage(50, 60 + number), **ways,
             "random": [{"delta": delta, "susceptibility": percentage(hits + number, 30), **norms(delta, hits)}
                        for delta, hits in ((1, 0), (2, 7), (5, 12), (10, 20))]}
 
