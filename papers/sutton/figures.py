@@ -170,7 +170,7 @@ def box_words(runs, printed, of, images, *, failed=0, cause=""):
     left_out = f"{counted(failed, 'failed training')} left out; " if failed else ""
     flipped = in_percent(np.mean([tables.found(p)["percent"] for p in parts]))
     with_zero = (f"; with images whose gradient is exactly zero, {ours['attack']} count as attackable"
-                 if any(p["saturated"] for p in parts) else "")
+                 if ours["attack"] != flipped else "")
     own = percentage(*(sum(share[key] for share in least) for key in ("hits", "of")))
     return (f"{question} A step flips {flipped}{with_zero} (mean of {len(runs)} of {counted(of, 'pair')}; "
             f"{left_out}n = {sum(p['tried'] for p in parts):,}; "
