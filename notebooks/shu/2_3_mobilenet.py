@@ -257,25 +257,25 @@ if facts:
     errs = trained(page.best(networks))
     over = beyond.over_images(page.best(fifty).assign(method="bim-l2"))
     page.box(prose.fill(
-        "Do networks that differ only in their training seed misclassify the same images in the box that an "
-        "attack's examples of one aeroplane span? Of the {rest} other networks one misclassifies "
+        "Do networks of different training seeds misclassify the same images in a box around attacks on one "
+        "aeroplane? Of the {rest} other networks one misclassifies "
         "{least:.0%} of the samples and another {most:.0%} (paper: one misclassifies none); the attacked "
-        "network misclassifies {own:.1%} if the box has the {intervals} values that all examples "
+        "network misclassifies {own:.1%} with the {intervals} values that all examples "
         "change{looser} (paper, {paper} values: all). {fifty}{clean} examples lie nearer (mean squared L2 "
-        "distance {far}; paper: {theirs}), so this does not refute the paper{at_length}.", {
+        "distance {far}; paper: {theirs}), so this is no refutation{at_length}.", {
             "fifty": f"Of {over['images']} images "
                      f"{over[figures.KINDS['own']].replace('(', '(95% interval ')} have a box in which the "
                      "attacked network mostly errs and another hardly does. " if over else "",
-            "clean": prose.fill("Our networks have larger clean errors ({test_min:.1f}% to {test_max:.1f}%; "
-                                "paper: {paper_min:.1f}% to {paper_max:.1f}%), and our", errs)
+            "clean": prose.fill("Our clean errors are {test_min:.1f}% to {test_max:.1f}% (paper: "
+                                "{paper_min:.1f}% to {paper_max:.1f}%), and our", errs)
                      if errs else "Our",
-            "at_length": prose.fill("; but at about its distance each network errs on at least {all:.1%} of "
-                                    "a box of {more} values", at)
+            "at_length": prose.fill("; at about its distance each network errs on {all:.1%} or more of a "
+                                    "box of {more} values", at)
                          if (at := in_balls(page.best(balls))) else "",
             "far": distance["attack_l2_mean"], "theirs": PRINTED["attack_l2_mean"], "paper": INTERVALS,
             "own": rates[0], "least": min(rates[1:]), "most": max(rates[1:]), "rest": len(rates) - 1,
             "intervals": min(facts["sizes"][-1], INTERVALS),
-            "looser": prose.fill(", and {most:.1%} with {looser} values that 90% of them change",
+            "looser": prose.fill(", and {most:.1%} with the {looser} that 90% change",
                                  looser(swept)) if looser(swept) else ""}),
         picture=figures.draw_curves(bim(swept), "table-10"), sets=(sweeps,),
         alt="Misclassification rates of five networks against the number of intervals of the box.")
