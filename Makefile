@@ -8,7 +8,6 @@
 # make records   every record anew, from the recorded runs alone
 # make card      MODEL=package.module:factory WEIGHTS=net.safetensors DATA=images.npz OUT=card.html CHECK=... IMAGES=n RETRAINED="..."
 # make same      EXPERIMENT=he/attacks: does changed code compute what it did? then its digest is renewed
-# make page      KEY=paper NAME=section_slug ITEMS="table-1 ...": a new page from the reference file
 # make readme    the README's picture and finder
 # make pair      both halves of every notebook in step     make lock    renew requirements.lock
 # make clean     drop what was built (not the environment, the cache, a sweep, runs of other parameters)
@@ -35,7 +34,7 @@ ifneq ($(words $(VENV)),1)
 $(error VENV='$(VENV)': a folder without spaces in its name is needed; one relative to this folder will do)
 endif
 
-.PHONY: book run test bench card data missing fill records same page readme pair lock clean env venv
+.PHONY: book run test bench card data missing fill records same readme pair lock clean env venv
 # Two makes in one tree take turns: the second finds the work of the first done.
 ALONE = mkdir -p _runs; exec 9>_runs/.lock; flock -n 9 || { echo "make: another one is at work here; waiting for it"; flock 9; };
 
@@ -74,9 +73,6 @@ records: $(READY)
 
 same: $(READY)
 	@OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE python -m workflow.versions same "$(EXPERIMENT)"
-
-page: $(READY)
-	@python -m workflow.page $(KEY) $(NAME) $(ITEMS)
 
 readme: $(READY)
 	@python -m workflow.readme
