@@ -289,7 +289,7 @@ class Page:
             if label == "recorded" and self.records and not own:
                 record.write({"item": f"{record.EXTRA}{slug}", "paper": self.paper_key, "rows": table,
                               "claims": [], "cells": [], "scale": record.scale(sets, runs),
-                              "runs": sorted(f"{s.name}/{u}" for s in sets for u in runs[s.name]),
+                              **record.rests_on(sets, runs),
                               **({"provenance": record.provenance(sets, runs)} if sets else {})})
             if not table:
                 if n == 0:

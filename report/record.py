@@ -123,12 +123,19 @@ def build(item, sets=(), runs=None, *, rows=None, data=None, claims=None, contai
                                    published=printed)
     record = {"item": item.id, "paper": item.paper, "rows": rows, "data": data,
               "contains": _ticks(item, contains), "scale": how_much,
-              "runs": sorted(f"{s.name}/{n}" for s in sets for n in runs[s.name]), "claims": judged,
-              "cells": cells, "evidence": evidence, "verdict": word, "reason": reason, "note": note}
+              **rests_on(sets, runs), "claims": judged, "cells": cells, "evidence": evidence,
+              "verdict": word, "reason": reason, "note": note}
     if sets:
         record["provenance"] = provenance(sets, runs)
     kept = ("claims", "cells", "scale")
     return {k: v for k, v in tidy(record).items() if k in kept or v not in (None, [], {})}
+
+
+def rests_on(sets, runs):
+    """Names of the runs of `{set: {name: Run}}`, and of the published ones that are absent."""
+    names = {"runs": [(s.name, n) for s in sets for n in runs[s.name]],
+             "absent": [(s.name, n) for s in sets for n in s.published if n not in runs[s.name]]}
+    return {part: sorted(map("/".join, some)) for part, some in names.items() if some}
 
 
 def _ticks(item, contains):

@@ -14,13 +14,14 @@ import torch
 
 from papers.scales import scales
 from report import experiment as experiments
+from report import record as records
 from report import store
 from report.experiment import Experiment, Results
 from report.page import Page
 from shared import runtime
 from shared.data import sets
 from shared.training import checkpoint, fit
-from workflow import planned
+from workflow import missing
 
 COUNT = []
 
@@ -67,6 +68,10 @@ def compute(run, experiment=TOY):
     return experiments.keep(experiment, run, arguments, arguments)
 
 
+def fraction(results):
+    return records.scale([results], {results.name: results.recorded})["fraction"]
+
+
 def path(home, name="u1"):
     return home / f"results/runs/toy/runs/{name}.json"
 
@@ -88,7 +93,7 @@ def test_sizes_are_recorded_as_they_were_not_as_they_were_asked(home):
     larger = replace(TOY, scale={"paper": FULL | {"images": 20}})
     results = gather(experiment=larger, images=20)
     assert results.recorded["u0"].sizes == {"images": [8, 20]}
-    assert planned.fraction(results) == pytest.approx(8 / 20)
+    assert fraction(results) == pytest.approx(8 / 20)
 
 
 @pytest.mark.parametrize("bad, said", [
@@ -142,9 +147,9 @@ def test_a_size_above_the_published_one_is_not_recorded(home):
 
 
 def test_a_larger_size_replaces_a_smaller_one_and_never_the_reverse(home):
-    assert planned.fraction(gather(images=2)) == 0.25
-    assert planned.fraction(gather()) == 1 and len(COUNT) == 8
-    assert planned.fraction(gather(images=2)) == 1
+    assert fraction(gather(images=2)) == 0.25
+    assert fraction(gather()) == 1 and len(COUNT) == 8
+    assert fraction(gather(images=2)) == 1
 
 
 def test_an_own_function_is_shown_beside_what_is_recorded_and_changes_nothing(home):
@@ -202,8 +207,8 @@ def test_recorded_runs_most_like_a_missing_one_have_most_arguments_in_common(hom
     results = experiments.Results("toy/runs", published, ("images",), recorded={
         "a": run(0, 1.0, 100, 8), "b": run(9, 2.0, 10, 8), "c": run(8, 2.0, 5, 2)})
     a, b, c = results.recorded.values()
-    assert planned.nearest(results, "u3") == [b, c] and planned.nearest(results, "u0") == [a, b, c]
-    assert planned.nearest(experiments.Results("toy/runs", published), "u0") == []
+    assert missing.nearest(results, "u3") == [b, c] and missing.nearest(results, "u0") == [a, b, c]
+    assert missing.nearest(experiments.Results("toy/runs", published), "u0") == []
 
 
 @pytest.mark.parametrize("take", [lambda digits, n: digits.first(n)[1],
@@ -232,7 +237,7 @@ def test_fewer_images_than_asked_are_said_in_the_label_of_the_page(home, take):
 
 # ---- which are computed -----------------------------------------------------------------------------------
 def test_nothing_is_computed_where_none_is_wanted(home):
-    assert len(planned.absent(gather("none"))) == 4 and COUNT == []
+    assert len(missing.absent(gather("none"))) == 4 and COUNT == []
 
 
 # ---- out of date -------------------------------------------------------------------------------------------
@@ -324,7 +329,7 @@ def test_a_run_cut_in_half_or_edited_by_hand_is_named_and_computed_again(home, c
     text = path(home).read_text()
     path(home).write_text(damage(text))
     assert path(home).read_text() != text
-    assert planned.fraction(gather()) == 1 and COUNT[4:] == [1]
+    assert fraction(gather()) == 1 and COUNT[4:] == [1]
     assert "u1.json: damaged" in capsys.readouterr().err
 
 
@@ -382,7 +387,7 @@ def test_two_clones_joined_by_their_files_are_one(home, monkeypatch):
         places.append(home / clone)
     shutil.copytree(places[1], places[0], dirs_exist_ok=True)
     monkeypatch.setenv("BOUNDARY_RESULTS", str(places[0]))
-    assert planned.fraction(gather("none")) == 1 and len(COUNT) == 4
+    assert fraction(gather("none")) == 1 and len(COUNT) == 4
 
 
 def test_a_run_file_is_sorted_plain_json_without_nan(home):

@@ -1,5 +1,4 @@
 """What is missing, in which order to compute it, and computing it in spare hours."""
-import json
 import os
 import re
 import shutil
@@ -11,31 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from report import page as start
-from report import parameters, store
+from report import record, store
 from report.experiment import Experiment, folder_of, results_of
 from shared import ROOT, runtime
 from shared.data import sets
-from workflow import catalogue, fill, imports, jobs, missing, planned
-
-TOY = '''
-# %% tags=["parameters"]
-profile: str = "paper"  # scale
-seed: int = 0  # of the draws
-device: str = "cpu"  # where
-units: str = "missing"  # which runs
-size: int = None  # how many [1..]
-
-# %%
-from report.page import start
-from tests.test_fill import SCALE, later, squares
-
-page = start("ren/toy", globals())
-scale = page.scale(**SCALE)
-page.table("table-1", page.results(squares), lambda runs: 1 / 0)
-page.extra("own", page.results(later), lambda runs: 1 / 0, "Never made.")
-page.finish()
-'''
+from workflow import catalogue, compute, fill, jobs, missing
 
 
 def measure(number, size):
@@ -54,46 +33,31 @@ later = Experiment("ren/later", rest, lambda s: {"all": dict(number=1)}, scale=S
 
 @pytest.fixture
 def toy(home, monkeypatch):
-    """A notebook of two experiments; nothing of it is recorded."""
-    path = home / "toy.py"
-    path.write_text(TOY)
-    monkeypatch.setattr(parameters, "text_half", lambda name: path)
-    monkeypatch.setattr(missing.record, "read", lambda paper, item: {"item": item})
+    """Two experiments; nothing of them is recorded."""
     monkeypatch.setattr(catalogue, "experiments", lambda: {e.name: e for e in (squares, later)})
-    for what, name in ((start, "Page"), (sys, "argv"), (sets, "_profile")):
-        monkeypatch.setattr(what, name, getattr(what, name))
+    monkeypatch.setattr(sets, "_profile", sets._profile)
     return folder_of("ren/squares")
 
 
-def told(capsys):
-    planned.main("facts", "ren/toy")
-    return json.loads(capsys.readouterr().out)
-
-
-# ---- without a page --------------------------------------------------------------------------------------
-def test_a_run_is_computed_alone(toy, monkeypatch, capsys):
-    planned.main("run", "ren/squares", "b", "-p", "size", "10")
+# ---- single runs -----------------------------------------------------------------------------------------
+def test_a_run_is_computed_alone(toy, monkeypatch):
+    compute.main("ren/squares", "b", "-p", "size", "10")
     assert [p.stem for p in toy.glob("*.json")] == ["b"] and not list(toy.parent.glob("later/*"))
     assert sets.standing_in("mnist") is None    # a published run takes no stand-in
     run = store.read(toy / "b.json")
     assert run.result["value"] == 1 and run.sizes == {"size": [10, 100]}
-    first, second = told(capsys)["sets"]
-    assert (first["recorded"], first["smaller"], first["outdated"]) == (1, 1, {})
-    seconds = run.provenance["seconds"]
-    assert first["absent"] == {n: [seconds, {"size": 10}] for n in "ac"}     # in the size that its like has
-    assert second["absent"] == {"all": [None, {}]} and second["after"] == ["ren/squares"]
+    known = missing.tasks(missing.standings())
+    seconds, size = run.provenance["seconds"], (("size", 10),)      # in the size that its like has
+    assert known["ren/squares"] == {n: missing.Task("ren/squares", n, seconds, size) for n in "ac"}
+    assert known["ren/later"] == {"all": missing.Task("ren/later", "all", None)}
     # A graphics card says nothing of how long a processor takes.
     store.write(toy / "b.json", replace(run, provenance=run.provenance | {"device": "NVIDIA H200"}))
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    assert told(capsys)["sets"][0]["absent"] == {n: [None, {"size": 10}] for n in "ac"}
+    known = missing.tasks(missing.standings())
+    assert known["ren/squares"] == {n: missing.Task("ren/squares", n, None, size) for n in "ac"}
 
 
-def test_the_facts_say_on_which_absent_runs_an_item_rests(toy, capsys):
-    assert told(capsys)["rests"] == {"table-1": {"ren/squares": ["a", "b", "c"]},
-                                     "extra-own": {"ren/later": ["all"]}}
-
-
-def test_of_several_runs_one_that_fails_leaves_the_others(toy, monkeypatch, capsys):
+def test_of_several_runs_one_that_fails_leaves_the_others(toy, monkeypatch):
     def no_b(number, size):
         if number == 1:
             raise ValueError("it broke")
@@ -102,10 +66,10 @@ def test_of_several_runs_one_that_fails_leaves_the_others(toy, monkeypatch, caps
     broken = Experiment("ren/squares", no_b, squares.plan, scale=SCALE, sizes=("size",))
     monkeypatch.setattr(catalogue, "experiments", lambda: {"ren/squares": broken})
     with pytest.raises(SystemExit, match="b: ValueError"):
-        planned.main("run", "ren/squares", "a", "b", "c", "-p", "size", "10")
+        compute.main("ren/squares", "a", "b", "c", "-p", "size", "10")
     assert sorted(p.stem for p in toy.glob("*.json")) == ["a", "c"]
     kept = (toy / "a.json").read_text()
-    planned.main("run", "ren/squares", "a", "-p", "size", "5")      # a larger one stays
+    compute.main("ren/squares", "a", "-p", "size", "5")      # a larger one stays
     assert (toy / "a.json").read_text() == kept
 
 
@@ -116,58 +80,7 @@ def test_of_several_runs_one_that_fails_leaves_the_others(toy, monkeypatch, caps
     (("ren/squares", "b", "-p", "number", "1"), "size number = 1; allowed")])
 def test_what_is_no_published_run_is_refused(toy, words, said):
     with pytest.raises(runtime.UserError, match=said):
-        planned.main("run", *words)
-
-
-# ---- only what has changed is asked ----------------------------------------------------------------------
-@pytest.fixture
-def tree(tmp_path, monkeypatch):
-    """Two notebooks of two papers, and a package."""
-    files = {"shared/used.py": "", "shared/other.py": "", "workflow/planned.py": "",
-             "notebooks/x/a.py": "import shared.used", "notebooks/y/b.py": "",
-             "results/runs/x/s/u.json": "{}"}
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("BOUNDARY_RESULTS", str(tmp_path / "results"))
-    monkeypatch.setenv("BOUNDARY_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(missing, "ROOT", tmp_path)
-    monkeypatch.setattr(catalogue, "with_results", lambda: ["x/a", "y/b"])
-    monkeypatch.setattr(imports, "ROOT", tmp_path)
-    monkeypatch.setattr(imports, "inputs", lambda name: imports.files(tmp_path / f"notebooks/{name}.py"))
-    asked = []
-    monkeypatch.setattr(missing, "asked", lambda names: [asked.append(n) or {"of": n} for n in names])
-    assert missing.facts() == {"x/a": {"of": "x/a"}, "y/b": {"of": "y/b"}} and sorted(asked) == ["x/a", "y/b"]
-    asked.clear()
-    return tmp_path, asked
-
-
-@pytest.mark.parametrize("file, again", [
-    (None, []), ("shared/other.py", []), ("results/paper/x/table-1.json", []),
-    ("notebooks/x/a.py", ["x/a"]), ("shared/used.py", ["x/a"]), ("results/runs/x/s/u.json", ["x/a"]),
-    ("results/runs/x/s/v.json", ["x/a"]), ("results/runs/y/s/u.json", ["y/b"])])
-def test_only_notebooks_that_a_change_reaches_are_asked(tree, file, again):
-    folder, asked = tree
-    if file:
-        (folder / file).parent.mkdir(parents=True, exist_ok=True)
-        with open(folder / file, "a") as each:
-            each.write("\ndef f(): return 'changed'")
-    found = missing.facts()
-    assert sorted(asked) == again and found == {"x/a": {"of": "x/a"}, "y/b": {"of": "y/b"}}
-    asked.clear()
-    missing.facts()
-    assert not asked
-
-
-def test_a_gone_run_and_a_damaged_file_of_the_cache_are_seen(tree):
-    folder, asked = tree
-    (folder / "cache/planned/y-b.json").write_text("{")
-    missing.facts()
-    assert asked == ["y/b"]
-    (folder / "results/runs/x/s/u.json").unlink()
-    missing.facts()
-    assert sorted(asked) == ["x/a", "y/b"]
+        compute.main(*words)
 
 
 # ---- in which order --------------------------------------------------------------------------------------
@@ -191,17 +104,16 @@ def test_what_can_decide_comes_first_then_what_completes_most_an_hour():
     assert "".join(t.run for t in fill.queue(known, lacking, "x/b")) == "yabcdez"
 
 
-def test_items_lack_their_runs_and_those_that_these_come_after(monkeypatch):
-    monkeypatch.setattr(missing.record, "read", lambda paper, item: {"verdict": "in part", "claims": []}
-                        if item == "table-1" else {"verdict": "claims hold", "claims": []})
-    sets = [{"set": "x/s", "after": [], "absent": {"u": [2.0, {"size": 10}], "v": [None, {}]}},
-            {"set": "x/later", "after": ["x/s"], "absent": {"w": [1.0, {}]}}]
-    told_ = {"x/a": {"sets": sets, "rests": {"table-9": {"x/later": ["w"]}, "table-8": {"x/s": []}}},
-             "ren/b": {"sets": [], "rests": {"table-1": {"x/s": ["u", "unknown"]}}}}
-    known = missing.tasks(told_)
-    found = {i.id: ({t.run for t in i.tasks}, i.deciding) for i in missing.items(told_, known)}
-    assert found == {"table-9": ({"u", "v", "w"}, False), "table-1": ({"u"}, True)}
-    assert known["x/s"]["u"].sizes == (("size", 10),)
+def test_items_lack_their_runs_and_those_that_these_come_after(toy):
+    compute.main("ren/squares", "b", "-p", "size", "10")
+    for name, verdict, runs in [
+            ("table-1", "in part", ["squares/a", "squares/b", "gone/x", "squares/gone"]),
+            ("table-2", "claims hold", ["later/all"]), ("table-3", "in part", ["squares/b"])]:
+        record.write({"paper": "ren", "item": name, "verdict": verdict, "claims": [],
+                      "absent": [f"ren/{run}" for run in runs]})
+    found = {i.id: ({t.run for t in i.tasks}, i.deciding)
+             for i in missing.items(missing.tasks(missing.standings()))}
+    assert found == {"table-1": ({"a"}, True), "table-2": ({"all", "a", "c"}, False)}
 
 
 def test_short_runs_of_an_experiment_share_a_start():
@@ -283,7 +195,7 @@ def test_a_second_one_in_the_same_tree_refuses(tmp_path, monkeypatch):
 # ---- computing -------------------------------------------------------------------------------------------
 MADE = """
 import pathlib, sys, time
-run = sys.argv[3]
+run = sys.argv[2]
 if run[0] == "f":
     raise SystemExit("it broke")
 if run[0] == "s":
@@ -293,7 +205,7 @@ if run[0] == "s":
     except KeyboardInterrupt:
         pathlib.Path("ended").touch()
         raise SystemExit("stopped; the same command goes on where it was")
-pathlib.Path("order").open("a").write(" ".join(sys.argv[3:]) + "\\n")
+pathlib.Path("order").open("a").write(" ".join(sys.argv[2:]) + "\\n")
 """
 
 
@@ -301,7 +213,7 @@ pathlib.Path("order").open("a").write(" ".join(sys.argv[3:]) + "\\n")
 def place(tmp_path, monkeypatch):
     """A folder with this project's workflow, but runs that note their names, fail or sleep, as these say."""
     shutil.copytree(ROOT / "workflow", tmp_path / "workflow")
-    (tmp_path / "workflow/planned.py").write_text(MADE)
+    (tmp_path / "workflow/compute.py").write_text(MADE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(ROOT)]))
     monkeypatch.setattr(catalogue, "experiments", lambda: {e.name: e for e in (squares, later)})

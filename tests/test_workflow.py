@@ -11,7 +11,9 @@ import sys
 import time
 import venv
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import papermill
@@ -23,6 +25,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from traitlets.config import Config
 
 from report import page, parameters
+from report.experiment import Results
 from shared import ROOT, runtime
 from shared.data import sets
 from workflow import book, catalogue, fill, imports, missing, pair, records, render, run, versions
@@ -502,22 +505,27 @@ def test_what_is_absent_smaller_or_out_of_date_is_told_with_its_command(tmp_path
     for file in ("runs/ren/networks/gone.json", "runs/ren/nobodys/x.json"):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text("")
-    absent = {"b2": [3600.0, {"images": 50}], "b3": [7200.0, {}]}
-    first = {"set": "ren/sets", "after": [], "recorded": 1, "published": 3, "fraction": 1 / 3,
-             "absent": absent, "smaller": 1, "outdated": {"b0": ["version"]}}
-    many = {f"c{n}": ["arguments", "ren/sets"][n % 2:] for n in range(5)}
-    second = first | {"set": "ren/more", "absent": {}, "smaller": 0, "outdated": many}
-    whole = second | {"set": "ren/whole", "outdated": {}}
-    facts = {"ren/page": {"sets": [first, second, whole], "rests": {"table-1": {"ren/sets": ["b2", "b3"]}}}}
-    monkeypatch.setattr(missing, "facts", lambda: facts)
+    task = partial(missing.Task, "ren/sets")
+    known = {"ren/sets": {"b2": task("b2", 3600.0, (("images", 50),)), "b3": task("b3", 7200.0)}}
+    old = SimpleNamespace(sizes={"images": [50, 100]}, fraction=0.5, share=lambda rests: 0.5,
+                          provenance={"data": {}})
+    sets = {n: Results(f"ren/{n}", dict.fromkeys(published), **how) for n, published, how in [
+        ("sets", ("b0", "b2", "b3"), dict(recorded={"b0": old}, outdated={"b0": ["version"]})),
+        ("more", [f"c{n}" for n in range(5)], dict(recorded={f"c{n}": old for n in range(5)}, outdated={
+            f"c{n}": ["arguments", "ren/sets"][n % 2:] for n in range(5)})),
+        ("whole", (), {})]}
+    monkeypatch.setattr(missing, "standings", lambda: {s.name: s for s in sets.values()})
+    monkeypatch.setattr(missing, "tasks", lambda standing: dict.fromkeys(standing, {}) | known)
+    monkeypatch.setattr(missing, "items", lambda known: [
+        missing.Item("ren", "table-1", frozenset(known["ren/sets"].values()), True)])
     told = list(missing.lines())
     assert told[1:4] == [
         "    3.0 h  Ren et al., Table I: 2 runs of ren/sets: make fill HOURS=3 FIRST=ren/sets",
-        "ren/sets: 1 of 3 runs, 33.3% of full scale; 2 absent (about 3.0 h in the sizes of the recorded "
+        "ren/sets: 1 of 3 runs, 16.7% of full scale; 2 absent (about 3.0 h in the sizes of the recorded "
         "ones), 1 smaller than published, 1 out of date (version changed): b0: make fill HOURS=n "
         "FIRST=ren/sets",
-        "ren/more: 1 of 3 runs, 33.3% of full scale; 5 out of date (arguments, ren/sets changed): "
-        "make fill HOURS=n FIRST=ren/more"]
+        "ren/more: 5 of 5 runs, 50.0% of full scale; 5 smaller than published, 5 out of date (arguments, "
+        "ren/sets changed): make fill HOURS=n FIRST=ren/more"]
     assert told[4] == "ren/networks: no plan names gone: git rm results/runs/ren/networks/gone*"
     assert told[5:] == ["ren/nobodys: no plan names x: git rm results/runs/ren/nobodys/x*"]
 

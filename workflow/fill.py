@@ -166,10 +166,8 @@ def main(*words):
     hours, cores, first, options = knobs(*words)
     if HERE not in os.environ:
         move(words)
-    os.environ["JOBS"] = str(min(cores, os.cpu_count()))    # the plan is made here, not on a cluster
-    facts = missing.facts()
-    known = missing.tasks(facts)
-    lacking = missing.items(facts, known)
+    known = missing.tasks(missing.standings())
+    lacking = missing.items(known)
     tasks = queue(known, lacking, first)
     if not tasks:
         print("no run is missing: there is nothing to compute")

@@ -34,4 +34,4 @@ rule compute:
         runtime=lambda w: JOBS[w.job]["minutes"],
     shell:
         "OMP_NUM_THREADS={threads} OMP_WAIT_POLICY=PASSIVE "
-        "python -m workflow.planned run {params.words:q} > {log:q} 2>&1"
+        "python -m workflow.compute {params.words:q} > {log:q} 2>&1"

@@ -1,69 +1,32 @@
 """What is not at full scale, and what the rest would cost: python -m workflow.missing
 
 First what some hours of `make fill` would complete, then a line for each experiment: which of its runs are
-absent, smaller than published, or out of date (with what changed).
+absent, smaller than published, or out of date (with what changed). Which runs an item lacks its record says;
+`make records` renews it.
 """
-import hashlib
-import json
 import math
-import os
-import subprocess
-import sys
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from report import claims, record, reference
-from shared import ROOT, runtime
-from workflow import catalogue, imports, records
+import torch
+
+from report import claims, record, reference, store
+from report.experiment import recorded
+from shared import runtime
+from workflow import catalogue
 
 A_FEW_HOURS, FEW = 24, 4    # steps that cost more, and runs out of date beyond these, are not told singly
 
 
-# ---- the facts of the notebooks --------------------------------------------------------------------------
-def key(name):
-    """A hash of everything that the facts of a notebook depend on: its code, the runs of its paper."""
-    runs = sorted((runtime.results_folder() / "runs" / name.split("/")[0]).glob("*/[!.]*.json"))
-    code = [ROOT / f for f in (f"notebooks/{name}.py", "workflow/planned.py", *imports.inputs(name))]
-    stamps = {str(p): [p.stat().st_mtime_ns, p.stat().st_size] for p in (*runs, *code) if p.is_file()}
-    return hashlib.sha256(json.dumps(stamps, sort_keys=True).encode()).hexdigest()
+# ---- what stands -----------------------------------------------------------------------------------------
+def standings():
+    """`{experiment: Results}` of all that is recorded."""
+    return {name: recorded(e, *e.planned()) for name, e in catalogue.experiments().items()}
 
 
-def asked(names):
-    """The facts of notebooks, asked of them in one process."""
-    child = subprocess.run([sys.executable, "-m", "workflow.planned", "facts", *names], cwd=ROOT, text=True,
-                           env=os.environ | records.ALONE, capture_output=True)
-    answers = [json.loads(line) for line in child.stdout.splitlines()]
-    if child.returncode:
-        raise SystemExit(f"{names[len(answers)]}: {child.stderr.strip()}")
-    return answers
-
-
-def facts():
-    """`{notebook: what `workflow.planned` says}` of all notebooks that show results.
-
-    Only those are asked that may have changed: the cache has facts with the key of what they depend on.
-    """
-    places = {name: runtime.cache_folder() / "planned" / f"{name.replace('/', '-')}.json"
-              for name in catalogue.with_results()}
-    now, known = {name: key(name) for name in places}, {}
-    for name, path in places.items():
-        try:
-            before = json.loads(path.read_text())
-            known |= {name: before["facts"]} if before["key"] == now[name] else {}
-        except (OSError, ValueError, KeyError, TypeError):
-            pass    # the first time here, or a damaged file
-    many = records.jobs(os.environ.get("JOBS") or str(os.cpu_count()))
-    ask = [n for n in places if n not in known]
-    groups = [ask[i::many] for i in range(min(many, len(ask)))]
-    with ThreadPoolExecutor(many) as pool:
-        for group, answers in zip(groups, pool.map(asked, groups)):
-            for name, answer in zip(group, answers):
-                known[name] = answer
-                if key(name) == now[name]:      # else something was written meanwhile
-                    text = json.dumps({"key": now[name], "facts": answer})
-                    runtime.write_atomically(places[name], lambda part, text=text: part.write_text(text))
-    return {name: known[name] for name in places}
+def absent(results):
+    """Names of published runs of which nothing is recorded."""
+    return [n for n in results.published if n not in results.recorded]
 
 
 # ---- what the absent runs complete -----------------------------------------------------------------------
@@ -91,32 +54,55 @@ class Item:
         return printed and printed.label
 
 
-def tasks(facts_of):
-    """`{experiment: {run: Task}}` of the facts of all notebooks."""
-    return {s["set"]: {n: Task(s["set"], n, seconds, tuple(sizes.items()))
-                       for n, (seconds, sizes) in s["absent"].items()}
-            for page in facts_of.values() for s in page["sets"]}
+def nearest(results, name):
+    """The recorded runs most like a missing one: the more arguments are equal, the more alike."""
+    wanted = [(k, v) for k, v in results.published[name].items() if k not in results.sizes]
+    known = {}
+    for run in results.recorded.values():
+        alike = sum(k in run.arguments and store.same(run.arguments[k], v) for k, v in wanted)
+        known.setdefault(alike, []).append(run)
+    return known[max(known)] if known else []
 
 
-def items(facts_of, known):
-    """The items that lack runs, their own or of experiments that these come after."""
-    before = {s["set"]: s["after"] for page in facts_of.values() for s in page["sets"]}
+def task(results, name):
+    """The `Task` of a run, in the sizes that its like commonly have.
 
-    def lacked(experiment, run):
-        task = known.get(experiment, {}).get(run)
-        return set() if task is None else {task, *(
-            t for name in before.get(experiment, ()) for t in known.get(name, {}).values())}
+    A published size may take days, and then smaller ones are recorded. Seconds are None where no run of the
+    same kind of device is: a graphics card tells nothing of a processor.
+    """
+    like = [(tuple((size, had) for size, (had, of) in run.sizes.items()
+                   if had < of and size in results.sizes), run.provenance)
+            for run in nearest(results, name)]
+    sizes, _ = Counter(these for these, _ in like).most_common(1)[0] if like else ((), 0)
+    seconds = [p["seconds"] for these, p in like if these == sizes
+               and p["device"].startswith("NVIDIA") == torch.cuda.is_available()]
+    return Task(results.name, name, sum(seconds) / len(seconds) if seconds else None, sizes)
 
+
+def tasks(standing):
+    """`{experiment: {run: Task}}` of what `standings` returns."""
+    return {name: {n: task(results, n) for n in [*absent(results), *results.outdated]}
+            for name, results in standing.items()}
+
+
+def items(known):
+    """The items that lack runs, their own or of experiments that these come after.
+
+    known   what `tasks` returns
+    """
+    before = {name: e.versions for name, e in catalogue.experiments().items()}
     lacking = []
-    for notebook, page in facts_of.items():
-        paper = notebook.split("/")[0]
-        for item, sets in page["rests"].items():
-            lacks = set().union(*(lacked(name, run) for name, runs in sets.items() for run in runs))
-            if lacks:
-                kept = record.read(paper, item)
-                deciding = kept is None or kept.get("verdict") == "in part" or any(
-                    map(claims.waits, kept["claims"]))
-                lacking.append(Item(paper, item, frozenset(lacks), deciding))
+    for file in sorted((runtime.results_folder() / "paper").glob("*/*.json")):
+        paper, item = file.parent.name, file.stem
+        kept, lacks = record.read(paper, item), set()
+        for name in kept.get("absent", ()):
+            experiment, run = name.rsplit("/", 1)
+            if run in known.get(experiment, {}):    # else it was computed since, or no plan names it any more
+                lacks |= {known[experiment][run],
+                          *(t for first in before[experiment] for t in known[first].values())}
+        if lacks:
+            deciding = kept.get("verdict") == "in part" or any(map(claims.waits, kept["claims"]))
+            lacking.append(Item(paper, item, frozenset(lacks), deciding))
     return lacking
 
 
@@ -175,31 +161,34 @@ def worth(lacking):
         yield f"  {longer} more items need above {A_FEW_HOURS} hours, or nobody knows how many"
 
 
-def standing(s):
-    """Lines on one experiment; none where it is complete and up to date."""
-    lacks, absent = [], {n: cost for n, (cost, _) in s["absent"].items() if n not in s["outdated"]}
-    if absent:
-        known = [seconds for seconds in absent.values() if seconds is not None]
-        cost = (f"about {sum(known) / 3600:,.1f} h in the sizes of the recorded ones" if known
+def standing(results, known):
+    """Lines on one experiment; none where it is complete and up to date.
+
+    known   its tasks by run
+    """
+    lacks = []
+    if new := absent(results):
+        seconds = [known[n].seconds for n in new if known[n].seconds is not None]
+        cost = (f"about {sum(seconds) / 3600:,.1f} h in the sizes of the recorded ones" if seconds
                 else "no run yet to judge the time by")
-        lacks.append(f"{len(absent)} absent ({cost})")
-    if s["smaller"]:
-        lacks.append(f"{s['smaller']} smaller than published")
-    if s["outdated"]:
-        changed = sorted({name for some in s["outdated"].values() for name in some})
-        few = f": {', '.join(s['outdated'])}" if len(s["outdated"]) <= FEW else ""
-        lacks.append(f"{len(s['outdated'])} out of date ({', '.join(changed)} changed){few}")
+        lacks.append(f"{len(new)} absent ({cost})")
+    if smaller := sum(run.fraction < 1 for run in results.recorded.values()):
+        lacks.append(f"{smaller} smaller than published")
+    if results.outdated:
+        changed = sorted({name for some in results.outdated.values() for name in some})
+        few = f": {', '.join(results.outdated)}" if len(results.outdated) <= FEW else ""
+        lacks.append(f"{len(results.outdated)} out of date ({', '.join(changed)} changed){few}")
     if lacks:
-        yield (f"{s['set']}: {s['recorded']} of {s['published']} runs, {s['fraction']:.1%} of full scale; "
-               f"{', '.join(lacks)}: make fill HOURS=n FIRST={s['set']}")
+        whole = record.scale([results], {results.name: results.recorded})["fraction"]
+        yield (f"{results.name}: {len(results.recorded)} of {len(results.published)} runs, {whole:.1%} of "
+               f"full scale; {', '.join(lacks)}: make fill HOURS=n FIRST={results.name}")
 
 
-def unplanned():
+def unplanned(standing):
     """Lines on run files that no plan names."""
-    known = catalogue.experiments()
     for folder in sorted((runtime.results_folder() / "runs").glob("*/*")):
         name = "/".join(folder.parts[-2:])
-        plan = known[name].planned()[0] if name in known else {}
+        plan = standing[name].published if name in standing else {}
         for path in sorted(folder.glob("[!.]*.json")):
             if path.stem not in plan:
                 yield f"{name}: no plan names {path.stem}: git rm results/runs/{name}/{path.stem}*"
@@ -207,15 +196,14 @@ def unplanned():
 
 def lines():
     """The report, line by line."""
-    facts_of = facts()
-    lacking = items(facts_of, tasks(facts_of))
-    if lacking:
+    found = standings()
+    known = tasks(found)
+    if lacking := items(known):
         yield "What would be complete after so many hours of one core, what can still decide a verdict first:"
         yield from worth(lacking)
-    for page in facts_of.values():
-        for s in page["sets"]:
-            yield from standing(s)
-    yield from unplanned()
+    for name, results in found.items():
+        yield from standing(results, known[name])
+    yield from unplanned(found)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,46 @@
+"""Compute published runs: python -m workflow.compute EXPERIMENT RUN ... [-p SIZE VALUE ...]"""
+import sys
+
+from report import experiment as experiments
+from shared import runtime
+from shared.data import sets
+from workflow import catalogue
+
+
+def main(name, *words):
+    """Compute and record runs of an experiment that are missing, out of date or smaller.
+
+    words   their names, then `-p SIZE VALUE` of sizes smaller than published
+    """
+    known = catalogue.experiments()
+    if name not in known:
+        raise runtime.UserError(f"experiment {name!r}; allowed: {', '.join(known)}")
+    experiment = known[name]
+    published, _ = experiment.planned()
+    end = words.index("-p") if "-p" in words else len(words)
+    runs, words = words[:end], words[end:]
+    sizes = {size: int(value) for size, value in zip(words[1::3], words[2::3])}
+    for run in runs:
+        if run not in published:
+            some = ", ".join(list(published)[:6])
+            raise runtime.UserError(f"{name}: no run {run!r}; its plan has {len(published)}, such as {some}")
+        if wrong := [s for s in sizes
+                     if s not in experiment.sizes or not 0 < sizes[s] <= published[run][s]]:
+            allowed = ", ".join(f"{s} from 1 to {published[run][s]:,}" for s in experiment.sizes) or "none"
+            raise runtime.UserError(f"{name} {run}: size {wrong[0]} = {sizes[wrong[0]]}; allowed: {allowed}")
+    sets.use_profile("paper")   # never a stand-in
+    failed = []
+    for run in runs:            # one that fails leaves the others to be computed
+        results = experiments.recorded(experiment, {run: published[run]})   # another machine may have had it
+        try:
+            experiments.renew(results, experiment, run, published[run] | sizes)
+        except Exception as error:
+            sys.excepthook(*sys.exc_info())
+            failed.append(f"{run}: {runtime.one_line(type(error).__name__, str(error)) or repr(error)}")
+    if failed:
+        raise SystemExit("\n".join(failed))
+
+
+if __name__ == "__main__":
+    runtime.prepare()
+    main(*sys.argv[1:])
