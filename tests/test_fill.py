@@ -204,7 +204,7 @@ if run[0] == "s":
         time.sleep(600)
     except KeyboardInterrupt:
         pathlib.Path("ended").touch()
-        raise SystemExit("stopped; the same command goes on where it was")
+        raise SystemExit("compute.py: stopped; the same command goes on where it was")
 pathlib.Path("order").open("a").write(" ".join(sys.argv[2:]) + "\\n")
 """
 

@@ -25,12 +25,6 @@ def experiments():
     return {value.name: value for value in values if isinstance(value, Experiment)}
 
 
-def with_results():
-    """Names of the notebooks that show results of experiments."""
-    return [n for n in notebooks() if re.search(r"^from papers\.\w+ import .*experiments",
-                                                (FOLDER / f"{n}.py").read_text(), re.MULTILINE)]
-
-
 def _read(name):
     return json.loads((FOLDER / f"{name}.ipynb").read_text())
 

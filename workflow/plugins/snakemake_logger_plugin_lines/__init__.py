@@ -55,7 +55,8 @@ class LogHandler(LogHandlerBase):
         name, started = self.running.pop(job)
         self.done.add(name)
         left = self.planned - len(self.done)
-        ended = "" if reasons is None else ", stopped" if runtime.STOPPED in reasons else ", FAILED"
+        stopped = any(runtime.STOPPED in why for why in reasons or ())
+        ended = "" if reasons is None else ", stopped" if stopped else ", FAILED"
         print(f"{name:36} {in_words(now - started)}{ended}; {left or 'nothing'} left{self._expected()}",
               flush=True)
         if ended == ", FAILED":
