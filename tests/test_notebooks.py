@@ -285,7 +285,8 @@ def test_what_shows_later_is_one_line_too(smoke, tmp_path, monkeypatch, name, wo
     one_line(error, said)
 
 
-WITH_RUNS = [n for n in NOTEBOOKS if "import experiments" in (ROOT / f"notebooks/{n}.py").read_text()]
+WITH_RUNS = [name for name in NOTEBOOKS if re.search(r"^from papers\.\w+ import .*experiments", (
+    ROOT / f"notebooks/{name}.py").read_text(), re.MULTILINE)]
 
 
 @pytest.mark.parametrize("some", [False, True], ids=["no runs", "some runs"])
