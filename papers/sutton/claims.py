@@ -6,7 +6,7 @@ from statistics import NormalDist
 import numpy as np
 
 from papers.sutton import experiments, figures, tables
-from papers.sutton.experiments import DELTAS
+from papers.sutton.experiments import DELTAS, PAIRS
 from papers.sutton.figures import DATASETS, LARGER_SIGN, counted, in_percent
 from papers.sutton.sketches import FINE
 from papers.sutton.theorem import PICTURE, TENTH, power
@@ -48,17 +48,11 @@ def stated(item, phrase):
 # ---- Section 3: the paradox ------------------------------------------------------------------------------
 @claim("figure-1", "Most images in train")
 def most_fall(data):
-    """More than half are attackable; half of the attacks change no value by a quarter of its range.
-
-    Not judged: the network of this pair was chosen by the published share, among others.
-    """
+    """Not judged: the network of this pair was chosen by the published share, among others."""
     needed((v[k] for v in data.values() for k in ("attacked_pct", "median_linf")), "no attack")
     text = "; ".join(f"{figures.SETS[s]}: {words(v['attacked_pct'])}, median largest change "
                      f"{words(v['median_linf'], '')}" for s, v in data.items())
-    holds = all(v["attacked_pct"] > 50 and v["median_linf"] < 0.25 for v in data.values())
-    return None if holds else False, (
-        f"{text} (“most” is read as more than half, “small” as a median below 0.25); the network was "
-        "chosen by the published share, so that this is not judged where it holds")
+    return None, f"{text}; the network was chosen by the published share, so that this is not judged"
 
 
 @claim("figure-1", "order of magnitude larger")
@@ -225,15 +219,20 @@ def of_classes(row):
 
 
 def near_quoted(item, phrase, split):
-    """A predicate: our mean over the problems lies within the quoted standard deviation of the quoted one."""
+    """A predicate: our mean over the problems lies within the quoted standard deviation of the quoted one.
+
+    The problems by which the network was chosen do not count.
+    """
     quoted, spread = stated(PAPER[item], phrase)[:2]
 
     def judged(rows):
-        ours = values(rows, split)
+        chosen_by = [pair in PAIRS.values() for pair in zip(rows.class_a, rows.class_b)]
+        ours = values(rows[np.logical_not(chosen_by)], split)
         cells = np.mean([r[split] for r in PAPER[item].rows])
         text = (f"mean {ours.mean():.2f}%, standard deviation {ours.std(ddof=0):.2f}, smallest "
                 f"{ours.min():.2f}% ({of_classes(rows.loc[ours.idxmin()])}), over "
-                f"{counted(len(ours), 'problem')}; the mean of the published cells is {cells:.2f}%")
+                f"{counted(len(ours), 'problem')} that had no part in the choice of the network; the mean of "
+                f"the published cells is {cells:.2f}%")
         if abs(cells - quoted) > spread:
             return None, (f"{text}, farther from the quoted {quoted:g}% than its standard deviation: "
                           "networks that give the published table would fail, so this is not judged")

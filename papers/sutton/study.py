@@ -251,6 +251,33 @@ def choice_in_words(runs, printed, before=None):
     return f"The rule chooses {which}{rest}"
 
 
+def again_in_words(runs, second, printed):
+    """How far a second training of the chosen network is from the first, and what the rule says of it.
+
+    second   runs of the page on CIFAR-10, with the arguments of the study's
+    """
+    sentences = []
+    for u in second.to_dict("records"):
+        pair, trained = experiments.name_of("cifar10", u["class_a"], u["class_b"]), in_order(runs)
+        same = [i for i, v in enumerate(trained) if v["pair"] == pair and v["network"] == CHOSEN
+                and (v["length"], v["again"]) == (u["epochs"], u["seed"])]
+        if not same:
+            continue
+        first, other = (score(measured(v, zero=True), printed.loc[PAIRS[pair]], printed)
+                        for v in (trained[same[0]], u))
+        wanted = experiments.study_runs(int(runs["length"].min()))
+        chosen = choice(scores(runs, printed), wanted)
+        trained[same[0]] |= {split: u[split] for split in SPLITS}
+        now = choice(scores(pd.DataFrame(trained), printed), wanted)
+        hangs = {chosen: "the choice is the same with it", None: "with it the rule needs further trainings"}
+        sentences.append(
+            f"A training varies with the processor, even with the same seed: on *{pair}* the chosen network, "
+            "trained again for {ref}`sutton-7-2-1`, has a score of "
+            f"{prose.short(other)} in place of {prose.short(first)}, and "
+            f"{hangs.get(now, 'with it the rule chooses another network')}.")
+    return " ".join(sentences)
+
+
 def counting(zero):
     """How images with a gradient of exactly zero count."""
     return "attackable" if zero else "not attackable"
