@@ -27,8 +27,7 @@ def main(profile, at_once, *options):
     with runtime.writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     tidy(folder)
-    raise SystemExit(jobs.run("Snakefile", folder / "seconds.json", at_once, *options,
-                              "--config", f"profile={profile}"))
+    raise SystemExit(jobs.run("Snakefile", at_once, *options, "--config", f"profile={profile}"))
 
 
 if __name__ == "__main__":

@@ -150,13 +150,9 @@ def compute(several, seconds, cores, *options):
     """Compute jobs until the time is up: one line a job."""
     shutil.rmtree(LIST.parent, ignore_errors=True)      # stamps of the last time
     LIST.parent.mkdir(parents=True)
-    entries = listed(several, seconds)
-    LIST.write_text(json.dumps(entries, indent=1))
-    expected = LIST.with_name("seconds.json")
-    expected.write_text(json.dumps({name: missing.hours(job) * 3600 for name, job in zip(entries, several)
-                                    if job[0].seconds is not None}))
+    LIST.write_text(json.dumps(listed(several, seconds), indent=1))
     lock = [int(os.environ[HERE])] if HERE in os.environ else []    # held as long as a job may run
-    status = jobs.run("fill.smk", expected, cores, *options, timeout=seconds, low=True, pass_fds=lock)
+    status = jobs.run("fill.smk", cores, *options, timeout=seconds, low=True, pass_fds=lock)
     if status is None:
         print("the time is up: what was running goes on from its checkpoint next time, if it keeps one")
     return status or 0

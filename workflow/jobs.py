@@ -12,18 +12,17 @@ from shared import ROOT
 PATIENCE = 60   # seconds for an orderly end
 
 
-def run(workflow, seconds, jobs, *options, timeout=None, low=False, **how):
+def run(workflow, jobs, *options, timeout=None, low=False, **how):
     """Run a workflow to its end, or for `timeout` seconds; returns Snakemake's status, None when time was up.
 
     workflow   its file in this folder
-    seconds    a file with what its jobs take, {name: seconds}; see the plugin
     jobs       how many at once
     options    Snakemake's own
     low        whether it gives way to everything else
     how        for `subprocess.Popen`
     """
     command = [sys.executable, "-m", "snakemake", "-s", f"workflow/{workflow}", "--cores", str(jobs),
-               "--logger", "lines", "--logger-lines-seconds", str(seconds), *options]
+               "--logger", "lines", *options]
     path = [str(ROOT / "workflow/plugins"), *filter(None, [os.environ.get("PYTHONPATH")])]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(path),
                         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
