@@ -2,7 +2,7 @@
 import math
 
 from report import claims as judging
-from report import display, numbers, scatter
+from report import display, numbers
 from report.cell import as_cell, values
 from report.comparison import CANNOT_TELL, flat
 from report.display import MARK, markdown_table, number
@@ -200,7 +200,6 @@ class _Pieces:
     def __init__(self, item, runs, pictures, caption, alt, built, behind):
         self.item, self.runs, self.pictures, self.alt = item, runs, pictures or {}, alt or item.caption
         self.behind = behind
-        self.more = {}    # further pictures by their names
         self.rest = []    # published rows that are not reproduced yet
         self.main, *self.others = runs
         self.key, self.record = f"{item.paper}-{item.id}", runs[self.main]
@@ -276,7 +275,7 @@ class _Pieces:
         if record.get("note"):
             texts.append(record["note"])
         said = [" ".join(texts)] if texts and self.main == "recorded" else []
-        if pieces := [*said, *self.claims(), *self.lacks(), *self.overall(), *self.rest]:
+        if pieces := [*said, *self.claims(), *self.lacks(), *self.rest]:
             yield display.folded("Claims and details", "\n\n".join(pieces))
 
     def claims(self):
@@ -298,19 +297,6 @@ class _Pieces:
         if lacks and self.main == "recorded":
             yield ("Parts of the published figure that are not complete here: "
                    f"{'; '.join(lacks).replace(' (inferred)', '')}.")
-
-    def overall(self):
-        """The table's reproduced numbers against the published ones, drawn."""
-        if self.main != "recorded" or self.item.sort != "measured":
-            return
-        drawn = numbers.of(self.item, self.record)
-        columns = {n.column: [o for o in drawn if o.column == n.column] for n in drawn}
-        group = {display.in_words(k): v for k, v in columns.items()}
-        figure = scatter.draw(drawn, group if len(group) <= len(display.MARKERS) else {"": drawn})
-        if figure is not None:
-            self.more[f"{self.key}-scatter.png"] = display.png_for_page(figure)
-            words = f"{self.item.title}: reproduced against published values. Grey: within a factor of 2."
-            yield display.myst_figure(f"{self.key}-scatter.png", words, words)
 
     def beside(self, label):
         """The picture and the tables of another run."""
@@ -334,4 +320,4 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None, built=No
     shown = [*of.results(), *of.line(), *of.details(sets)]
     others = [piece for label in of.others for piece in of.beside(label)]
     drawn = {of.file(label): png for label, png in of.pictures.items() if png is not None}
-    return "\n\n".join(shown), "\n\n".join(others), drawn | of.more
+    return "\n\n".join(shown), "\n\n".join(others), drawn

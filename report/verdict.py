@@ -25,7 +25,7 @@ VERDICTS = {
 # The verdict of an item whose values all have one status.
 OF_STATUS = {"proxy": "proxy or fitted", "fitted": "proxy or fitted", CANNOT_TELL: "in part",
              NOT_MEASURED: NOT_MEASURED}
-ENOUGH = 95  # percent of the comparable values that must agree for `matches`
+ENOUGH = 95  # percent of the comparable values that must agree for `agrees`
 WAYS = {PRECISION: "to the printed precision", INTERVAL: "inside the 99% interval of a single new network"}
 SAID = {"proxy": "measured on a proxy", "fitted": "fitted to the published values"}
 TOO_WIDE = "the interval covers a quarter or more of the scale"
@@ -71,6 +71,17 @@ def verdict(claims, cells, evidence=None, status=None, waiting=None, published=N
     if any(c["holds"] is not None for c in claims):
         return "claims hold", reason
     return ("differs" if apart else "in part" if unsure else NOTHING), reason
+
+
+def equality(within_allowed, *, changed=(), violations=0):
+    """The evidence of an equality that was recomputed another way, as `page.statement` takes it.
+
+    within_allowed  whether both ways differ by no more than rounding may cause
+    changed         of each changed form of the statement, whether the check refuses it
+    violations      points at which the two ways disagree
+    """
+    return {"kind": "equality", "within_allowed": bool(within_allowed), "violations": int(violations),
+            "mutants_tried": len(changed), "mutants_caught": sum(map(bool, changed)), "nearest_witness": None}
 
 
 def _enough(agree, count):

@@ -10,10 +10,10 @@ import torch
 
 from papers.he import boundary, claims, experiments, figures
 from papers.he import models as recipes
+from papers.small_network import small_network
 from report import display
 from report.cell import Cell, values
 from report.experiment import labelled
-from report.small_network import small_network
 
 SCALE = dict(
     nets=experiments.subjects("paper"),

@@ -639,7 +639,7 @@ def test_the_reason_of_a_statement_is_in_words():
 
 # ---- the form of a record --------------------------------------------------------------------------------
 FIELDS = {"item": str, "paper": str, "scale": dict, "claims": list, "cells": list}
-FURTHER = {"runs": list, "rows": list, "data": (dict, list), "contains": list, "evidence": dict,
+FURTHER = {"runs": list, "absent": list, "rows": list, "data": (dict, list), "contains": list, "evidence": dict,
            "provenance": dict, "verdict": str, "reason": str, "note": str}
 
 

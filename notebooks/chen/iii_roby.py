@@ -54,8 +54,8 @@ from torch import nn
 from papers.chen import handmade
 from papers.chen.handmade import CLASSES, NAMES, arranged, dist
 from report import display, prose
-from report.evidence import equality
 from report.page import numpy_generator, start
+from report.verdict import equality
 from shared import roby
 
 page = start("chen/iii_roby", globals())

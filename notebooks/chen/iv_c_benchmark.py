@@ -47,10 +47,10 @@ import numpy as np
 import torch
 
 from papers.chen import experiments, figures, ranking
+from papers.small_network import small_network
 from report import prose
-from report.evidence import equality
 from report.page import start
-from report.small_network import small_network
+from report.verdict import equality
 
 page = start("chen/iv_c_benchmark", globals())
 

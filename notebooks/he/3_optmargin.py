@@ -44,12 +44,12 @@ iterations: int = None  # most iterations for each c of an attack; None takes th
 import torch
 
 from papers.he import claims, experiments, figures
+from papers.small_network import small_network
 from report import display, prose
 from report.cell import Cell
-from report.evidence import equality
 from report.page import start
 from report.prose import share
-from report.small_network import small_network
+from report.verdict import equality
 from shared.attacks import optimised
 from shared.attacks.judge import judge
 from shared.attacks.region import Region

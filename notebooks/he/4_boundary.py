@@ -48,10 +48,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from papers.he import boundary, claims, experiments, figures
-from report.evidence import equality
+from papers.small_network import small_network
 from report.page import start
 from report.prose import mean, short
-from report.small_network import small_network
+from report.verdict import equality
 from shared.boundary.survey import purity, survey
 
 page = start("he/4_boundary", globals())

@@ -46,8 +46,8 @@ from papers.ren import experiments
 from papers.ren.experiments import ARCHITECTURES
 from papers.ren.figures import over_nets
 from report import display, reference
-from report.evidence import equality
 from report.page import start
+from report.verdict import equality
 from shared import similarity
 
 page = start("ren/ii_networks", globals())

@@ -54,8 +54,8 @@ from papers.ren import experiments, figures
 from papers.ren.figures import over_nets
 from report import display, reference
 from report.cell import values
-from report.evidence import equality
 from report.page import start
+from report.verdict import equality
 from shared import borderline
 
 page = start("ren/iii_borderline", globals())

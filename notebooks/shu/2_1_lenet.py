@@ -46,8 +46,8 @@ from matplotlib.patheffects import withStroke
 
 from papers.shu import beyond, experiments, figures
 from report import display, prose
-from report.evidence import equality
 from report.page import start
+from report.verdict import equality
 from shared import regions as boxes
 
 page = start("shu/2_1_lenet", globals())

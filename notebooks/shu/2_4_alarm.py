@@ -41,9 +41,9 @@ from matplotlib.patches import Patch
 
 from papers.shu import experiments, figures
 from report import display, prose
-from report.evidence import equality
 from report.page import start
 from report.prose import mean
+from report.verdict import equality
 from shared import regions as boxes
 
 page = start("shu/2_4_alarm", globals())

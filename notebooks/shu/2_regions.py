@@ -45,8 +45,8 @@ from scipy import ndimage
 
 from papers.shu import experiments, figures
 from report import display
-from report.evidence import equality
 from report.page import start
+from report.verdict import equality
 
 page = start("shu/2_regions", globals())
 

@@ -46,8 +46,8 @@ from torch import nn
 
 from papers.shu import experiments, figures
 from report import display, prose, registry
-from report.evidence import equality
 from report.page import start
+from report.verdict import equality
 
 page = start("shu/3_theorem", globals())
 scale = page.scale(smoke=dict(draws=2_000, directions=20, steps=4),

@@ -45,8 +45,8 @@ from papers.sutton.theory.ball import log_tail, sample_coordinates, tail
 from papers.sutton.theory.models import planar_flip_probability
 from papers.sutton.theory.quadrature import cap_share
 from report import display, reference
-from report.evidence import equality
 from report.page import numpy_generator, start
+from report.verdict import equality
 
 page = start("sutton/4_1_one_point", globals())
 # a clear refusal now, not in a picture

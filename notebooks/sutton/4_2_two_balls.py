@@ -53,8 +53,8 @@ from papers.sutton.theory.models import classify, log_two_balls, two_balls_margi
 from papers.sutton.theory.quadrature import cap_share, crossing
 from papers.sutton.theory.statements import STATEMENTS
 from report import display
-from report.evidence import equality
 from report.page import numpy_generator, start
+from report.verdict import equality
 from shared import runtime
 
 page = start("sutton/4_2_two_balls", globals())

@@ -54,8 +54,8 @@ from papers.sutton.theory.examples import log_cone_flip, under_cone
 from papers.sutton.theory.quadrature import beyond_graph, cap_share, crossing
 from papers.sutton.theory.statements import STATEMENTS, verify
 from report import display
-from report.evidence import equality
 from report.page import numpy_generator, start
+from report.verdict import equality
 
 page = start("sutton/4_3_general_model", globals())
 scale = page.scale(smoke=dict(draws=2_000), quick=dict(draws=20_000), paper=dict(draws=20_000))

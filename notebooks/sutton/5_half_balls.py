@@ -52,8 +52,8 @@ from papers.sutton.theory.ball import sample_points, tail
 from papers.sutton.theory.quadrature import cap_share, crossing
 from papers.sutton.theory.statements import STATEMENTS
 from report import display
-from report.evidence import equality
 from report.page import numpy_generator, start
+from report.verdict import equality
 
 page = start("sutton/5_half_balls", globals())
 scale = page.scale(smoke=dict(draws=5_000), quick=dict(draws=100_000), paper=dict(draws=100_000))

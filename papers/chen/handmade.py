@@ -12,7 +12,7 @@ from torch import nn
 from papers.chen import ranking
 from report import display
 from report.cell import Cell
-from report.evidence import equality
+from report.verdict import equality
 from shared import roby
 
 CLASSES, DIMENSIONS, SAMPLES = 10, 10, 40     # samples of each class

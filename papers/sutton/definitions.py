@@ -12,7 +12,7 @@ from papers.sutton.tables import percent
 from papers.sutton.theory.ball import tail
 from papers.sutton.theory.models import planar_flip_probability
 from report import display, reference
-from report.evidence import equality
+from report.verdict import equality
 from shared import susceptibility
 from shared.attacks.line import scalings
 from shared.attacks.noise import draw, matching_radius, random_flips

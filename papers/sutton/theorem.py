@@ -6,8 +6,8 @@ import numpy as np
 from papers.sutton.theory import statements as theory
 from papers.sutton.theory.statements import TOLERANCE
 from report import display
-from report.evidence import equality
 from report.page import numpy_generator
+from report.verdict import equality
 
 RARE = "the probability that the event does not occur"   # where the theorem's own is near 1
 ATTAINED = 0.9995  # of a bound, and more: what the page shows as all of it
