@@ -80,7 +80,7 @@ class Scale:
     possible: tuple = (-math.inf, math.inf)
 
     def covered(self, centre, width):
-        """The share of the scale that the possible part of `middle` ± `width` covers."""
+        """The share of the scale that the possible part of `centre` ± `width` covers."""
         low, high = max(centre - width, self.possible[0]), min(centre + width, self.possible[1])
         return max(0.0, high - low) / self.length if self.length else math.inf
 

@@ -42,7 +42,7 @@ def is_paper(key):
 
 
 def names():
-    """Names of all architectures: whatever the modules of this package register."""
+    """Names of all architectures: whatever `models.py` of the papers register."""
     for module in _modules():
         importlib.import_module(f"papers.{module}.models")
     return tuple(_BUILDERS)

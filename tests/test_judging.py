@@ -639,8 +639,8 @@ def test_the_reason_of_a_statement_is_in_words():
 
 # ---- the form of a record --------------------------------------------------------------------------------
 FIELDS = {"item": str, "paper": str, "scale": dict, "claims": list, "cells": list}
-FURTHER = {"runs": list, "absent": list, "rows": list, "data": (dict, list), "contains": list, "evidence": dict,
-           "provenance": dict, "verdict": str, "reason": str, "note": str}
+FURTHER = {"runs": list, "absent": list, "rows": list, "data": (dict, list), "contains": list,
+           "evidence": dict, "provenance": dict, "verdict": str, "reason": str, "note": str}
 
 
 def test_a_record_keeps_the_fields_of_a_value_and_a_row_is_none():

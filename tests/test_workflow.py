@@ -317,12 +317,10 @@ def test_the_python_of_the_command_runs_the_notebook(tmp_path, monkeypatch):
 
 def test_only_what_needs_the_last_commit_needs_git(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(render, "ROOT", tmp_path)
-    monkeypatch.setenv("BOUNDARY_RESULTS", str(tmp_path / "results"))
     monkeypatch.delenv("BOUNDARY_REVISION", raising=False)
     runtime.revision.cache_clear()
     try:
-        assert render.fingerprint("smoke") and not pair.merging(tmp_path)
+        assert not pair.merging(tmp_path)
         assert runtime.revision() == "unknown" and runtime.committed(ROOT / "Makefile") is None
     finally:
         runtime.revision.cache_clear()
@@ -464,10 +462,10 @@ def test_a_page_is_run_again_when_a_run_of_its_paper_is_newer(tmp_path, monkeypa
     kept.parent.mkdir(parents=True)
     kept.write_text("{}")
     os.utime(kept, (1, 1))
-    book.tidy(tmp_path / "smoke")
+    book.drop_older(tmp_path / "smoke")
     assert all(path.exists() for path in runs.values())
     os.utime(kept, (time.time() + 60,) * 2)
-    book.tidy(tmp_path / "smoke")
+    book.drop_older(tmp_path / "smoke")
     gone = {n for n, path in runs.items() if not path.exists()}
     assert gone == {n for n in NOTEBOOKS if n.startswith("sutton/")}
 
@@ -601,61 +599,26 @@ def test_papermill_knows_every_declared_parameter():
         assert papermill.inspect_notebook(ROOT / "notebooks" / f"{name}.ipynb").keys() == known.keys(), name
 
 
-def test_the_book_is_rendered_where_something_changed(tmp_path, monkeypatch):
-    """A stand-in for jupyter-book counts its calls; one that fails leaves no stamp behind."""
-    calls, tool = tmp_path / "calls", tmp_path / "bin" / "jupyter-book"
-    pages = tmp_path / "_build" / "html"
+def test_what_a_killed_or_failed_rendering_left_goes(tmp_path, monkeypatch):
+    """A stand-in for jupyter-book, which marks whole pages at its end."""
+    tool, pages = tmp_path / "bin" / "jupyter-book", tmp_path / "_build" / "html"
     tool.parent.mkdir()
-    tool.write_text(
-        f"#!/bin/sh\necho $PROFILE >> {calls}\n[ ! -e {tmp_path}/broken ] || exit 2\n"
-        f"mkdir -p {pages}\ntouch {pages}/index.html {pages}/.whole\n"
-    )
+    tool.write_text(f"#!/bin/sh\nrm -f {pages}/.whole; mkdir -p {pages}; echo $PROFILE > {pages}/profile\n"
+                    f"[ ! -e {tmp_path}/broken ] || exit 2\ntouch {pages}/.whole\n")
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
-    monkeypatch.delenv("PROFILE", raising=False)
+    monkeypatch.setenv("PROFILE", "that of the shell")
     monkeypatch.setattr(render, "ROOT", tmp_path)
     monkeypatch.setattr(render, "PAGES", pages)
-    monkeypatch.setattr(render, "STAMP", pages / ".stamp")
     monkeypatch.setattr(render, "WHOLE", pages / ".whole")
-    monkeypatch.setenv("BOUNDARY_RESULTS", str(tmp_path / "elsewhere"))
-    name = f"notebooks/{NOTEBOOKS[0]}.ipynb"
-    made_of = [
-        *("_toc.yml", "book/index.md", "report/judge.py", "workflow/run.py", name),
-        *(f"_runs/smoke/{name}", "results/benchmarks.json", "elsewhere/paper/ren/table-1.json"),
-    ]
-    for path in made_of:
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text("1")
-
-    def built(profile="smoke"):
-        before = len(calls.read_text().split()) if calls.exists() else 0
-        render.main(profile)
-        after = calls.read_text().split()
-        assert after[before:] in ([], [profile])    # whatever PROFILE the shell has
-        return len(after) - before
-
-    assert [built(), built()] == [1, 0]
-    for path in made_of:
-        (tmp_path / path).write_text("22")
-        assert [built(), built()] == [1, 0], path
-    (tmp_path / "_runs" / "smoke" / "logs").mkdir()
-    (tmp_path / "_runs" / "smoke" / "logs" / "x.log").write_text("seen by nobody")
-    assert built() == 0
-    (tmp_path / "book" / "new.md").write_text("")
-    assert [built(), built(), built("quick"), built()] == [1, 0, 1, 1]
-    (pages / "index.html").unlink()
-    assert built() == 1
     left = tmp_path / "_build/.doctrees/environment.pickle"
-    left.parent.mkdir()
-    left.touch()
-    (tmp_path / "_toc.yml").write_text("4")
-    assert built() == 1 and left.exists()
-    (pages / ".whole").unlink()     # a rendering that was killed: the next starts over
-    (tmp_path / "_toc.yml").write_text("5")
-    assert built() == 1 and not left.exists()
-    (tmp_path / "broken").touch()
-    (tmp_path / "_toc.yml").unlink()
-    with pytest.raises(SystemExit, match="2"):
-        render.main("smoke")
-    (tmp_path / "broken").unlink()
-    assert [built(), built()] == [1, 0]
+    for broken, whole in ((False, False), (False, True), (True, True), (False, False)):
+        left.parent.mkdir(parents=True, exist_ok=True)
+        left.touch()
+        (tmp_path / "broken").touch() if broken else (tmp_path / "broken").unlink(missing_ok=True)
+        if broken:
+            with pytest.raises(SystemExit, match="2"):
+                render.main("smoke")
+        else:
+            render.main("smoke")
+        assert left.exists() == whole and (pages / "profile").read_text() == "smoke\n"

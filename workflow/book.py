@@ -6,17 +6,17 @@ from shared import runtime
 from workflow import catalogue, jobs, records
 
 
-def told_since(name):
+def last_recorded(name):
     """When the last run of a notebook's paper was recorded, in seconds; 0 where there is none."""
     runs = (runtime.results_folder() / "runs" / name.split("/")[0]).glob("*/[!.]*.json")
     return max((path.stat().st_mtime for path in runs), default=0)
 
 
-def tidy(folder):
+def drop_older(folder):
     """Drop run notebooks that are older than a run of their paper: they are made again."""
     for name in catalogue.notebooks():
         path = Path(folder) / "notebooks" / f"{name}.ipynb"
-        if path.is_file() and path.stat().st_mtime < told_since(name):
+        if path.is_file() and path.stat().st_mtime < last_recorded(name):
             path.unlink()  # runs are data, not code that Snakemake follows
 
 
@@ -26,7 +26,7 @@ def main(profile, at_once, *options):
     folder = Path("_runs") / profile
     with runtime.writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    tidy(folder)
+    drop_older(folder)
     raise SystemExit(jobs.run("Snakefile", at_once, *options, "--config", f"profile={profile}"))
 
 
