@@ -51,7 +51,7 @@ def noise_and_theory():
     network = Cell(images["turned_10_pct"], low=low, high=high)
     flat = 100 * draws * float(tail(3072, 0.1))
     return {"network": network, "flat boundary": Cell(flat, low=flat, high=flat)}, {
-        "network": network, "images": images["perturbed"], "draws": draws, "flat": max(flat, 0.01)}
+        "network": network, "images": images["perturbed"], "draws": draws, "flat": flat}
 
 
 def one_vote():

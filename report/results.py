@@ -185,7 +185,7 @@ def scale_words(record):
 def freshness(sets):
     """What a reader should know of runs that are out of date; empty where there is none."""
     old, of = ({(s.name, n) for s in sets for n in getattr(s, which)} for which in ("outdated", "published"))
-    return f"{len(old)} of {len(of)} run{'s are' if len(of) > 1 else ' is'} out of date" if old else ""
+    return f"{len(old)} of {len(of)} runs {'are' if len(old) > 1 else 'is'} out of date" if old else ""
 
 
 def captioned(words, label):

@@ -196,7 +196,8 @@ page.figure("figure-5", attacks, lambda runs: display.image_table(figures.pictur
 # ## OptMargin (procedure)
 #
 # Tables 1 and 2 use the zero vector, 19 orthogonal noise vectors of RMS 0.3 (MNIST) or 8 of 255 (CIFAR-10), drawn once, and four weights
-# $c$. On MNIST a noise vector of region classification, uniform within ±0.3, has an RMS of only $0.3/\sqrt{3}$.
+# $c$. On MNIST a noise vector of region classification, uniform within ±0.3, has an RMS of only $0.3/\sqrt{3}$: the examples are made to
+# withstand more noise than the vote adds.
 #
 # ## Cost of OptMargin (procedure)
 #
@@ -215,8 +216,8 @@ page.text(attacks, figures.cost,
 # ## Cao and Gong amplified (remark)
 #
 # Cao and Gong, the authors of region classification, attack it by moving minimum-norm examples further along their direction. The paper
-# compares OptMargin with these attacks, CW-L2-A and CW-L∞-A, by the ratio of its mean distance to OptBrittle's. “Quoted” rows are the
-# paper's numbers. Ours are over the n images on which both attacks succeed, so they are not the ratios of the means in Table 1.
+# compares OptMargin with these attacks, CW-L2-A and CW-L∞-A, by each attack's mean distance over that of the minimum-norm attack
+# (OptBrittle). “Quoted” rows are the paper's numbers. Ours are over the n images on which both attacks succeed.
 
 # %%
 QUOTED = [{"attack": f"{row['attack']}, {row['dataset']} (quoted)", "success, %": row["success_pct"],
@@ -298,13 +299,13 @@ if len(best) and len(tried) and (facts := figures.facts(best)):
     page.box(prose.fill(
         "Does a majority vote over 100 noisy copies of an image (region classification) restore the label of "
         "an adversarial image? On our normally trained MNIST network it does so for {brittle.hits} of "
-        "{brittle.of} adversarial digits of minimum norm (OptBrittle; paper: {brittle.paper.region}%, to "
-        "which a weight was fitted), but for only {margin.hits} of {margin.of} digits of OptMargin, an "
-        "attack made to withstand noise (95% interval {margin.low:.1f} to {margin.high:.1f}%; paper: "
-        "{margin.paper.region}%). OptMargin changes the digit more: its mean RMS distance (pixels from 0 to "
-        "1) is {margin.rms} (paper: {margin.paper.rms}), that of OptBrittle {brittle.rms} (paper: "
-        "{brittle.paper.rms}; with other unpublished settings of attack or training, ours is {least} to "
-        "{most}). The paper's other three "
+        "{brittle.of} adversarial digits of minimum norm (OptBrittle; paper: {brittle.paper.region}%, by "
+        "which we chose a weight of the attack), but for only {margin.hits} of {margin.of} digits of "
+        "OptMargin, an attack made to withstand noise (95% interval {margin.low:.1f} to {margin.high:.1f}%; "
+        "paper: {margin.paper.region}%). OptMargin changes the digit more: its mean RMS distance (pixels "
+        "from 0 to 1) is {margin.rms} (paper: {margin.paper.rms}), that of OptBrittle {brittle.rms} (paper: "
+        "{brittle.paper.rms}; by other settings of attack or training, n = {n}, ours is {least} to {most}). "
+        "The paper's other three "
         "networks are represented by proxies, which do not test its numbers.",
         facts | ranges(tried, best)),
         picture=figures.draw_accuracy(best),

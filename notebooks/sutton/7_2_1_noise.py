@@ -187,14 +187,14 @@ for item, kind in (("figure-15", "cube"), ("figure-16", "ball")):
 # %% [markdown]
 # ## Three readings of a mean norm
 #
-# The published norms of attacks have a standard deviation that exceeds the mean in all of Tables 13 to 18, but in one
-# of 90 in Table 6 ({ref}`published numbers against each other <audit>`). The tables do not say which images they average over. The text speaks of "the
+# In Tables 13 to 18 every published standard deviation of an attack norm exceeds its mean; in Table 6 this holds for one of 90
+# ({ref}`published numbers against each other <audit>`). The tables do not say which images they average over. The text speaks of "the
 # average norm of the successful adversarial attacks", which is the first of three readings:
 #
 # - *attacked images*: the mean over the images with an attack, as in Tables 6 to 8;
 # - *all images (others 0)*: the mean over all images of the set, 0 for misclassified images and those without an attack;
 # - *attacked and zero-gradient images*: an image whose loss gradient is exactly zero counts as attacked with norm 0, as software that
-#   divides by this norm counts images of the second class ({ref}`Section 7.1 <sutton-7-1>`). We count both classes, so the share is an upper limit.
+#   divides by this norm counts images of the second class ({ref}`Section 7.1 <sutton-7-1>`). We count both classes, so the attackable share by this reading is an upper limit.
 
 # %%
 page.text(noisy, lambda u: {
@@ -209,8 +209,8 @@ page.text(noisy, lambda u: {
 # ## Tables 13 to 18: one for each kind and level of noise
 #
 # A column is a problem, by the numbers of its classes (0 is the aeroplane, 1 the automobile, and so on). The rows give the accuracy and the
-# adversarial susceptibility in percent, then the mean of three norms of the attacks, with the standard deviation in brackets. Odd numbers are
-# L∞ noise, even numbers L2 noise, the smallest level first. Failed trainings stay in the tables.
+# adversarial susceptibility in percent, then the mean of three norms of the attacks, with the standard deviation in brackets. Odd-numbered
+# tables have L∞ noise, even-numbered ones L2 noise, the smallest level first. Failed trainings stay in the tables.
 
 # %%
 STATUS = "fitted: the noise levels are lost; ours are assumed round numbers, not optimised"
@@ -291,9 +291,8 @@ def box_words(runs, without):
         f"We trained {len(problems)} of 9 class pairs; our shares are of {min(tried):,} to {max(tried):,} "
         "images. If images with a loss "
         f"gradient of exactly zero count as attackable, the shares are {lost[0]}, {lost[2]} and {lost[3]}. "
-        f"The noise levels are assumed, and the published mean over all nine pairs hardly changes "
-        f"({all_nine[0]} without noise, {all_nine[1]} at the largest level), so this does not test the "
-        "paper.")
+        "One pair at assumed noise levels does not test the paper, whose mean over nine pairs is "
+        f"{all_nine[0]} without noise and {all_nine[1]} at the largest level.")
 
 
 if len(frames := page.best(*RESTING["cube"])) and (text := box_words(*frames)):

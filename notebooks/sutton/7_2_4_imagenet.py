@@ -240,8 +240,9 @@ page.figure("figure-22", tested, draw_sizes if scale.network == "vgg19" else Non
 if f is not None:
     small = tables.share_of((f["linf"] > 0) & (f["linf"] < LIMIT))
     proxy = "" if f["network"] == "resnet50" else (
-        f" {tool} is a proxy for the paper's ResNet50, and only {f['correct'].size:,} images, not the "
-        "paper's, were tried, so these values do not test the paper.")
+        f" {tool} is a proxy for the paper's ResNet50, and only {f['correct'].size:,} images were tried, not "
+        "the paper's, and of the first classes alone (fish and birds first), so these values do not test the "
+        "paper.")
     claim, = (c for c in reference.paper("sutton")["figure-21"].claims if "% of images" in c)
     printed, = (row["resnet50"] for row in reference.paper("sutton")["table-25"].rows if row["delta"])
     page.box(

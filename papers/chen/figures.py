@@ -111,7 +111,8 @@ def success(run, attack):
 def below(run):
     """The status of a network that stayed below its published accuracy; None of the others."""
     return None if pd.isna(run.get("asked")) or run["reached"] else (
-        f"proxy: a network below the published accuracy on held-out images after {run['epochs']} epochs")
+        f"proxy: even after {run['epochs']} epochs the network is below the published accuracy on images "
+        "held out of training")
 
 
 def networks(runs):

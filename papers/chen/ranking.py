@@ -143,7 +143,7 @@ def rank_agreement(runs):
 
 
 HEADER = {"data set": "data set", "quantity": "quantity", "sign": "sign of a good measure",
-          "networks": "Spearman (95% interval, other networks)"}
+          "networks": "Spearman (95% interval over resampled networks)"}
 
 
 def by_features(runs):
@@ -234,7 +234,7 @@ def of_suspects(runs):
     text = rows.get(experiments.SUSPECTS["text"])
     return {} if len(runs) < 3 else {
         "best": best, "off": rows[best], "networks": len(runs), "text": text, "most": text / 2,
-        "taken": "is the main one" if rows[best] <= text / 2 else "changes nothing and the text's PGD stays"}
+        "taken": "it is the main one" if rows[best] <= text / 2 else "the text's PGD stays"}
 
 
 VALUES = figures.NETWORK | {"asr_third": "ASR at ε/3, %"} | {

@@ -98,6 +98,15 @@ def transfers(sweeps, others):
     return rows
 
 
+def by_digit(sweeps, others):
+    """For a sentence: means over the attacks of `transfers`, and how far digit and training change ours."""
+    means = pd.DataFrame(transfers(sweeps, others)).drop(columns="attack").astype(float).mean()
+    if not {*TRANSFERS} - {"attack"} <= {*means.dropna().index}:
+        return {}
+    return {**means, "by_digit": (means[["zero", "one"]] - means.here).abs().max(),
+            "by_training": abs(means.epochs - means.here)}
+
+
 def over_images(runs):
     """Of the images of one attack, shares with a box of a kind at some size, with intervals; {} of none."""
     if not len(runs):
