@@ -265,7 +265,8 @@ if facts:
         "distance {far}; paper: {theirs}), so this is no refutation.", {
             "fifty": f"Of {over['images']} images "
                      f"{over[figures.KINDS['own']].replace('(', '(95% interval ')} have a box, at some "
-                     "size, in which the attacked network mostly errs and another hardly does. " if over else "",
+                     "size, in which the attacked network mostly errs and another hardly does. "
+                     if over else "",
             "clean": prose.fill("Our clean errors are {test_min:.1f}% to {test_max:.1f}% (paper: "
                                 "{paper_min:.1f}% to {paper_max:.1f}%), and our", errs)
                      if errs else "Our",
