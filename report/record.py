@@ -116,7 +116,7 @@ def build(item, sets=(), runs=None, *, rows=None, data=None, claims=None, contai
     if data is not None and item.printed_numbers:
         cells += comparison.compare_numbers(item, data)
     statuses = {c["status"] for c in cells} | ({comparison.status(status, item.title)[0]} - {None})
-    if "proxy" in statuses and statuses <= {"proxy", "not measured"}:
+    if how_much["proxies"] or "proxy" in statuses <= {"proxy", "not measured"}:
         judged = [judging.on_a_proxy(c) for c in judged]
     printed = sum(comparison.comparable(value) for *_, value in comparison.printed_values(item))
     word, reason = verdict.verdict(judged, cells, evidence, status, waiting=waiting if whole else None,

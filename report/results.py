@@ -172,14 +172,10 @@ def published_numbers(item, source, data, signs):
 
 def scale_words(record):
     """How much of the published scale a record has, in words."""
-    share, parts = record["scale"]["fraction"], record["scale"]["parts"]
+    share, (runs, of) = record["scale"]["fraction"], record["scale"]["parts"].get("runs", (0, 0))
     if share == 1:
         return "full scale"
-    parts = {display.in_words(k): pair for k, pair in parts.items() if pair[0] < pair[1]}
-    same = math.isclose(share, math.prod(a / f for a, f in parts.values()), rel_tol=0.02)  # all runs alike
-    how = "" if len(parts) < 2 else "the product of " if same else "a mean over the runs; in total: "
-    words = ", ".join(f"{a:,} of {f:,} {name}" for name, (a, f) in parts.items())
-    return f"{display.percent(share)} of the published scale ({how}{words})"
+    return f"{display.percent(share)} of the published scale" + f" ({runs:,} of {of:,} runs)" * (runs < of)
 
 
 def freshness(sets):
@@ -275,15 +271,14 @@ class _Pieces:
         if record.get("note"):
             texts.append(record["note"])
         said = [" ".join(texts)] if texts and self.main == "recorded" else []
-        if pieces := [*said, *self.claims(), *self.lacks(), *self.rest]:
+        if pieces := [*said, *self.claims(self.main), *self.lacks(), *self.rest]:
             yield display.folded("Claims and details", "\n\n".join(pieces))
 
-    def claims(self):
-        """The claims of the paper, judged by every run."""
-        if self.record["claims"]:
-            judged = zip(*(record["claims"] for record in self.runs.values()))
-            body = [[display.symbols(claims[0]["claim"]), *map(self._judged, claims)] for claims in judged]
-            yield markdown_table(["claim of the paper, summarised", *self.headings.values()], body)
+    def claims(self, label):
+        """The claims of the paper, judged by a run."""
+        if judged := self.runs[label]["claims"]:
+            yield markdown_table(["claim of the paper, summarised", self.headings[label]],
+                                 [[display.symbols(claim["claim"]), self._judged(claim)] for claim in judged])
 
     def _judged(self, claim):
         """Mark and evidence of a claim, without what it waits for where the verdict above says the same."""
@@ -305,6 +300,7 @@ class _Pieces:
         for header, body, _, words in self._tables(label):
             if body:
                 yield display.myst_table(header, body, captioned(words, label))
+        yield from self.claims(label)
 
 
 def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None, built=None, behind=()):

@@ -28,8 +28,8 @@ OF_STATUS = {"proxy": "proxy or fitted", "fitted": "proxy or fitted", CANNOT_TEL
 ENOUGH = 95  # percent of the comparable values that must agree for `agrees`
 WAYS = {PRECISION: "to the printed precision", INTERVAL: "inside the 99% interval of a single new network"}
 SAID = {"proxy": "measured on a proxy", "fitted": "fitted to the published values"}
-TOO_WIDE = "the interval covers a quarter or more of the scale"
-TOO_FEW = "the 99% interval of our share of images contains the published value, and many others"
+TOO_WIDE = "the interval is too wide to decide"
+TOO_FEW = "the 99% interval of our share of images contains the published value"
 
 
 def verdict(claims, cells, evidence=None, status=None, waiting=None, published=None):
@@ -48,7 +48,7 @@ def verdict(claims, cells, evidence=None, status=None, waiting=None, published=N
         return _statement(claims, failed, evidence)
     real = [c for c in cells if c["status"] is None and c["agrees"] is not None]
     unsure = [c for c in cells if c["how"] == SAMPLING]   # measured as the paper did, on too few images
-    reason = "; ".join([_claims(claims), *_values(real, waiting), *_statuses(cells), *_failed(failed)])
+    reason = "; ".join([_claims(claims), *_values(real, cells, waiting), *_statuses(cells), *_failed(failed)])
     if status is not None and not real:
         word, why = comparison.status(status, "verdict")
         return OF_STATUS[word], f"{reason}; {SAID.get(word, word)} ({why})"
@@ -100,7 +100,7 @@ def _statement(claims, failed, evidence):
     equality, within = evidence["kind"] == "equality", evidence["within_allowed"]
     said = [f"the statement fails in {_counted(violations, 'case')}" if violations else
             "the statement fails by more than rounding" if not within else
-            "it holds up to rounding in every case tried" if equality else "no case tried violates it"]
+            "both computations agree in every case tried" if equality else "no case tried violates it"]
     if tried:
         said.append(f"{caught} of {_counted(tried, 'mutant')} detected")
     if evidence["nearest_witness"] is not None:
@@ -137,18 +137,15 @@ def _verb(n, verb):
     return f"{verb}s" if n == 1 else verb
 
 
-def _values(real, waiting):
+def _values(real, cells, waiting):
     """How many values agree, and in which ways, each counted apart; so far, where something is missing."""
     if not real:
-        return ["no published value to compare"]
+        return ["no published value is compared" if cells else "no published value to compare"]
     agree = sum(c["agrees"] for c in real)
     ways = [f"{n} {words}" for way, words in WAYS.items() if (n := sum(c["how"] == way for c in real))]
     said = f"{agree} of {_counted(len(real), 'published value')} {_verb(len(real), 'agree')}"
     said += " so far" if waiting else ""
-    lines = [f"{said} ({', '.join(ways)})" if ways else said]
-    if tried := sum(comparison.half_width(c["sd"], c["nets"]) is not None for c in real):
-        lines.append(f"a 99% interval misses {(1 - comparison.CONFIDENCE) * tried:.2g} of {tried} by chance")
-    return lines
+    return [f"{said} ({', '.join(ways)})" if ways else said]
 
 
 def _statuses(cells):

@@ -221,10 +221,10 @@ def nearest(task):
     return [share("cw_accuracy", f"correct under Carlini-Wagner ({size})", task.correct & ~(norm <= task.l2),
                   better="higher"),
             task.noise("noise_accuracy_l2", L2(task.l2), size)[0],
-            quantile("cw_distance", "norm of its perturbations where it finds one, median", norm, "L2",
+            quantile("cw_distance", "norm of the smallest adversarial perturbation found, median", norm, "L2",
                      better="higher"),
-            *(quantile(f"cw_distance_{p}", f"the same, {p}% quantile", norm, "L2", p / 100, better="higher")
-              for p in (10, 90))], {}
+            *(quantile(f"cw_distance_{p}", f"norm of the smallest adversarial perturbation found, {p}% "
+                       "quantile", norm, "L2", p / 100, better="higher") for p in (10, 90))], {}
 
 
 def random_noise(task):
@@ -233,7 +233,7 @@ def random_noise(task):
     hit = result.attack.isfinite()
     measures = [share("susceptible", "correct images that a step of at most 10 along the gradient flips", hit,
                       result.correct)]
-    label = "of these, flipped by one of {} draws of noise of {} × that step's norm"
+    label = "of these, flipped by one of {} noise samples of {} × the norm of that step"
     return measures + [share(f"noise_{delta}", label.format(result.draws, delta), row.isfinite(), hit)
                        for delta, row in zip(result.deltas, result.random)], {}
 
@@ -247,7 +247,7 @@ def distances(task):
     label = (f"nearest boundary in {len(dirs)} random directions, median (searched up to {result.top:g} RMS, "
              f"{norm:.1f} L2)")
     return [quantile("boundary_distance", label, task.placed(result.nearest), "RMS", better="higher"),
-            share("boundary_censored", "images without a boundary up to there",
+            share("boundary_censored", f"images without a boundary up to {result.top:g} RMS",
                   task.placed(result.censored.float()) == 1, task.correct, better="higher"),
             quantile("purity", "of the directions that reach a boundary, the share that enters the most "
                      "frequent class, median",

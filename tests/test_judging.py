@@ -631,7 +631,7 @@ def test_the_reason_of_a_statement_is_in_words():
     assert verdict([], [], evidence(mutants_caught=3))[1] == (
         "no case tried violates it; 3 of 4 mutants detected; "
         "the nearest extremal example comes to 0.998 of the bound")
-    for kind, told in (("equality", "it holds up to rounding in every case"), ("bound", "no case tried")):
+    for kind, told in (("equality", "both computations agree in every case"), ("bound", "no case tried")):
         assert verdict([], [], evidence(kind=kind))[1].startswith(told)
         assert "the statement fails in 2 cases" in verdict([], [], evidence(kind=kind, violations=2))[1]
         assert "by more than rounding" in verdict([], [], evidence(kind=kind, within_allowed=False))[1]

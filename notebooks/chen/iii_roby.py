@@ -199,8 +199,9 @@ page.statement("algorithm-1", data=algorithm["data"] | {"counts": counts}, evide
 # Euclidean, in the unit of the features; the distance of a misclassified sample to the boundary is negative.
 #
 # The table changes these classes in one respect at a time. For each arrangement it gives the error of the nearest-centre classifier,
-# the mean distance to its decision boundary, the three numbers of Algorithm 1, the mean overlap of two classes divided by the mean
-# distance of two centres, and ROBY by Equations 5 to 10.
+# the mean distance to its decision boundary, the three numbers of Algorithm 1, the *relative overlap*, which is the mean of
+# $w_i + w_j - d_{i,j}$ over the pairs of classes ($w$: widths, $d$: distance of their centres) divided by the mean $d_{i,j}$, and ROBY by
+# Equations 5 to 10.
 
 # %%
 ROWS = handmade.readings(numpy_generator(page, "readings"))
@@ -229,7 +230,7 @@ EQUAL = 2 + 1e-6 * torch.arange(CLASSES, dtype=torch.float64)
 sweep = handmade.swept(np.geomspace(0.25, 8, 16), *arranged(numpy_generator(page, "equal"), widths=EQUAL))
 ALT = "Left: ROBY is flat, the overlap falls. Right: the error falls to zero as the centres move apart."
 display.picture(handmade.draw_sweep(sweep), "Equally wide hand-made classes, moved apart. Left: ROBY, and "
-                "the overlap over the mean distance of two centres. Right: share of samples that the "
+                "the relative overlap. Right: share of samples that the "
                 "nearest-centre classifier misclassifies", ALT)
 
 # %% [markdown]
@@ -274,11 +275,11 @@ page.statement("property-3", data={"models": len(agree), "same": all(agree)}, ev
 # | line 23 of Algorithm 1 | *norm* of the list of distances, then the mean | *norm* of one number has no meaning |
 # | feature vector | logits | the same code; {ref}`Section IV.C <chen-iv-c>` compares softmax and last hidden features |
 # | class of a sample | its true label, all test images | the same code; the text says the predicted class |
-# | direction | Algorithm 1 | with Equation 5 in Equation 9, narrower classes would raise ROBY |
+# | sign of the widths | Algorithm 1: wider classes raise ROBY | by Equations 5 and 9 narrower classes raise it; in our arrangements widths hardly change that ROBY |
 #
 # ## Exercises
 #
-# - `trials=20`: rank correlations near 0 move by a few tenths from seed to seed, those near −1 hardly.
+# - `seed=1`: rank correlations near 0 move by a few tenths from seed to seed, those near −1 hardly.
 # - Give `EQUAL` widths of your own: ROBY departs from 1 − FSD as they differ.
 
 # %%
@@ -286,13 +287,10 @@ page.box(prose.fill(
     "Does a smaller ROBY, the overlap of the classes, go with a larger distance to the decision boundary? "
     "Over {n} random arrangements of ten artificial classes, ROBY by Algorithm 1 has rank correlation "
     "{free.roby.value:.3f} with that distance (95% interval {free.roby.low:.3f} to {free.roby.high:.3f}; −1 "
-    "would be perfect). This ROBY is scaled inside each arrangement, as in the authors' later code, "
-    "since the paper defines no scaling; the unscaled overlap, divided by the mean distance of the "
-    "centres, has "
-    "correlation {free.overlap.value:.3f} ({equal.overlap.value:.3f} if all arrangements have equal "
-    "separation). ROBY by the printed Equations 5 to 10 has {free.equations.value:.3f} "
-    "({equal.equations.value:.3f}), but changes "
-    "with the scale of the features; trained networks follow in {{ref}}`Section IV.C <chen-iv-c>`.", {
+    "would be perfect). This ROBY is scaled inside each arrangement, as in the authors' later code, since "
+    "the paper defines no scaling. The overlap without scaling (widths minus distance of the centres, over "
+    "that distance) has correlation {free.overlap.value:.3f}, and {equal.overlap.value:.3f} if all "
+    "arrangements have equal separation. Trained networks follow in {{ref}}`Section IV.C <chen-iv-c>`.", {
         "n": scale.trials, "equal": AGREED["equal separation"],
         "free": AGREED["separation differs up to fourfold"]}),
     picture=handmade.draw_sweep(sweep), alt=ALT, sets=())

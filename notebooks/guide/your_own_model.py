@@ -66,8 +66,10 @@ def typical(*names):
         own, low, high, *others = (card_html.number(v, "%" if m.unit == "%" else "") for v in (
             m.value, m.low, m.high, min(values), prose.median(values), max(values)))
         rows.append([f"{m.label}, {m.unit}".strip(", %"), f"{own} ({low} to {high}; n = {m.n})", *others])
-    display.table(["measure", "script (95% interval)", "others: lowest", "their median", "highest"], rows,
-                  f"The script's network beside {len(known)} networks of this book on MNIST.", sentences=True)
+    heads = ["measure", "script (95% interval)", "lowest of the others", "their median", "their highest"]
+    display.table(heads, rows, "The script's network on its own digits, beside "
+                  f"{len(known)} networks of this book on MNIST. Where the data differ, a difference need "
+                  "not come from the network.", sentences=True)
 
 
 # %% tags=["show-input"]
@@ -293,8 +295,10 @@ if len(examples):
           f"The attacked network misclassifies {errors[0]:.0%} of {len(samples)} samples of the box, its "
           f"re-trainings {' and '.join(f'{e:.0%}' for e in errors[1:])}.", "A digit, then three with spots.")
 if kind := (record.read("shu", "procedure-region-types") or {}).get("data"):
-    display.say("Of {} boxes around an MNIST digit, {type_1} mislead the attacked network but not all of its "
-                "re-trainings, {type_2} all ten networks, {type_3} re-trainings alone; {type_n} mislead none."
+    display.say("Of {} boxes around an MNIST digit, {type_1} are of type 1 (the attacked network "
+                "misclassifies at least half of the samples, another at most 5%), {type_2} of type 2 (each "
+                "network misclassifies at least a quarter), {type_3} of type 3 (the attacked network "
+                "misclassifies at most 5%, another at least half), and {type_n} of none."
                 .format(sum(kind.values()), **kind))
 
 # %%

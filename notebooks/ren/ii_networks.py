@@ -144,8 +144,8 @@ page.picture(networks, draw_answers, alt=ANSWERS_ALT,
 # %% [markdown]
 # ## Table I: the layers
 #
-# Our layers stand in the rows in which the paper lists one. Table I has a rectifier (ReLU) on the ten outputs of C, and ours has it
-# too.
+# We built the networks from this table; each row has the paper's layer and, below it, ours. Agreement shows only that the networks are
+# built as printed, with the rectifier (ReLU) on the ten outputs of C, too.
 
 # %%
 def layer_rows(networks):
@@ -218,13 +218,13 @@ display.say(f"In {2 * PAIRS} comparisons the two differ by {'less' if within els
 # | open in the paper | chosen here | why |
 # | --- | --- | --- |
 # | padding and strides | convolutions unpadded with stride 1, pools with stride 2 | the defaults of the paper's software for convolutions; with pools of stride 1 the flattened sizes would not suit the printed fully connected layers |
-# | what the first layer sees | grey values less their mean over the training images | the default of the paper's software |
+# | input of the first layer | grey values less their mean over the training images | the default of the paper's software |
 # | weights before training | Glorot's, biases of zero | the default of the paper's software |
 # | the window of SSIM | Gaussian, the border repeated, mean of the whole map | the default of the paper's software |
 # | the training | SGD at a constant rate of 0.01, momentum 0.9, L2 term 0.0001, batches of 128, 12 epochs, random shifts by up to a pixel | the defaults of the paper's software, but for epochs and shifts |
 # | how many networks | several of each kind where the paper has one | what a single training leaves to chance becomes visible |
 #
-# A trained network is rounded to 16-bit weights before anything is measured, so that the network that is kept is exactly the
+# A trained network is rounded to 16-bit weights before anything is measured, so that the stored network is exactly the
 # network behind the numbers. The paper describes only the result of its training. The recipe was chosen for accuracies near the
 # published ones, and {ref}`Section IV <ren-iv>` measures what depends on it.
 #

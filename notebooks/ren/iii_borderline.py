@@ -69,8 +69,8 @@ page = start("ren/iii_borderline", globals())
 # inside the class of the original $x_o$, and $x_b$, the last one outside.
 #
 # Here the algorithm runs in the paper's own steps, one digit at a time, and as a fast search over all digits at once. Both must find the
-# same pairs. Then each search is checked for two statements of the paper: the labels of its two ends, and when it stops. A run makes all
-# searches of one network towards one background ({download}`experiments.py <../../papers/ren/experiments.py>`).
+# same pairs. Then each search is checked for two statements of the paper: the labels of its two ends, and when it stops
+# ({download}`experiments.py <../../papers/ren/experiments.py>`).
 
 # %%
 scale = page.scale(**experiments.BORDERLINE)
@@ -89,8 +89,7 @@ display.say("```python\n" + "\n\n".join(code) + "```")
 
 # %% [markdown]
 # The fast search must find the same two images with the same two labels, pixel for pixel, under two stopping rules: the published
-# one, and a limit of half as many mixtures without a threshold. The comparison can fail: with another threshold, another limit, or halves cut off
-# instead of rounded, the steps end with other pairs.
+# one, and a limit of half as many mixtures without a threshold.
 
 # %%
 CHANGED = ("threshold_twice_as_near_to_1", "threshold_half_as_near_to_1", "one_mixture_less",
@@ -120,7 +119,7 @@ def in_words(*runs):
                        "fewest": min(compared[k] for k in CHANGED)}
 
 page.text((searches, steps), in_words,
-        "In {both} searches, from {digits} starts under either rule, the paper's steps and the fast search "
+        "In {both} searches ({digits} starts, two stopping rules) the paper's steps and the fast search "
         "end with different pairs in {as_printed} cases. Each of {mutants} *mutants*, copies of the steps "
         "with one error built in, ends with another pair in {fewest} or more of {digits} searches, each "
         "under one rule.")
@@ -180,8 +179,8 @@ page.statement("definition-robustness", searches, data=lambda runs: means(runs, 
 # %% [markdown]
 # ## Separability (definition): similarity of the two sides of the boundary
 #
-# Separability is the gap between $x_s$ and $x_b$: how different two images must be to get different labels. It is an SSIM, too, and
-# lower is better: the two sides are less similar.
+# Separability is the SSIM of $x_s$ and $x_b$ at the end of the search. The paper reads a lower value as better separated classes. The
+# search makes this SSIM as large as it can and stops above the threshold, so the value mostly reflects the threshold.
 
 # %%
 page.statement("definition-separability", searches, data=lambda runs: means(runs, {"ssim": "separability"}))
@@ -191,7 +190,7 @@ page.statement("definition-separability", searches, data=lambda runs: means(runs
 #
 # $$\text{maximise } \mathrm{SSIM}(x_b, x_s) \quad\text{such that}\quad C(x_s) = C(x_o),\; C(x_b) \neq C(x_o) \tag{2}$$
 #
-# Algorithm 1 as printed keeps the last image outside the class.
+# Algorithm 1 follows this goal: its $x_b$ is the last image outside the class.
 
 # %%
 page.statement("equation-2", searches, data=lambda runs: means(
@@ -278,7 +277,7 @@ best, shown = page.best(searches), page.best(path)
 if len(best) and len(shown):
     facts = facts_of(best)
     page.box(
-        "How similar can two images be that one network labels differently? Algorithm 1 of Ren et al. "
+        "How similar are the two images between which a network's label changes? Algorithm 1 of Ren et al. "
         "mixes a digit again and again, half and half, with a white or black image, until the two images "
         f"on either side of the decision boundary have an SSIM above {facts['above']} (1 for equal "
         f"images). The mean SSIM of {facts['separability']:.3f} (n = {facts['searched']:,} searches, "

@@ -20,10 +20,10 @@
 # (report-card)=
 # # A report card of one or two models
 #
-# A report card applies the instruments of this book to a model and the same images. Each number has its 95% interval, its count
-# of images and a sentence on what it means. Two models are compared on the same images. Where the book has measured networks on
+# A report card applies the instruments of this book to a model and the same images. Each number has its count
+# of images, a sentence on what it means and, where there are enough images, its 95% interval. Two models are compared on the same images. Where the book has measured networks on
 # images of the same size, dots show them and a triangle shows your model. This page compares two networks of
-# {ref}`He et al. <he-3>` on MNIST: one trained on clean digits (“clean training”), one on adversarial digits (“adversarial training”).
+# {ref}`He et al. <he-3>`: one trained on clean digits (“clean training”), one on adversarial digits (“adversarial training”).
 #
 # In Python the card takes three lines. A model is any callable from float32 images `[N, C, H, W]` in [0, 1] to logits; `x` has the
 # images, `y` their labels. For one model write `card(model, x, y)`. The HTML file needs no other file; `card.json` has the numbers.
@@ -90,10 +90,10 @@ display.piece(result)
 #   noise of the same norm, and the gradients are not zero. The card warns by name where this fails, and where the model
 #   classifies no better than a constant: then no number shows robustness.
 # - The norm of the nearest adversarial perturbation needs no limit. Compare its median with the same row of other networks.
-# - Noise of the attack's own norm rarely changes a label, so that a test with noise alone is weak. The rows for 2, 5 and 10
-#   times the norm show how much larger the noise must be.
+# - Noise of the attack's own norm changes few of these labels, so that a test with noise alone misses most attacks. The rows for
+#   2, 5 and 10 times the norm show how much larger the noise must be.
 # - The metrics without an attack (ROBY, overlap, borderline pairs, boundary distances) need not rank two models as an attack
-#   does. The card says where they disagree.
+#   does. If the two models differ beyond chance under PGD, the card names the metrics that rank them the other way.
 # - A wide interval means few images: `-p images 200` makes it half as wide as 50 do.
 
 # %%

@@ -124,8 +124,8 @@ page.statement("equation-ball-volume", data=volumes,
                evidence=equality(apart < 1e-12, changed=[error > 1e-9 for error in mutants]))
 
 # %% [markdown]
-# The second half of the claim, that images of higher resolution leave room for more clean images, is not tested. Most of a ball of radius
-# $\sqrt 6$ lies outside the cube $[0, 1]^d$ of images, so that its volume does not bound the number of clean images.
+# The second half of the claim, that images of higher resolution leave room for more clean images, does not follow: most of a ball of
+# radius $\sqrt 6$ lies outside the cube $[0, 1]^d$ of images, so that its volume does not bound the number of clean images.
 #
 # ## Figure 1: one curve between two classes
 #
@@ -263,10 +263,10 @@ if len(best) and (facts := counts(best))["with_any"]:
         "Do networks that differ only in their training seed disagree in several separate regions near a "
         f"clean image, as the paper claims? In {facts['with_any']} of {facts['planes']} planes through one "
         f"digit 1 some of {facts['networks']} LeNets disagree inside the paper's ball (squared radius 6); "
-        f"in {facts['with_several']} planes it contains several pieces of such images, which are connected "
-        f"outside the ball in {facts['joined']} of them. Planes through one digit do not decide the claim: "
-        "separate "
-        "regions may lie elsewhere in the ball, and areas may be connected outside a plane.",
+        f"in {facts['with_several']} of these planes such images form several pieces inside the ball. In "
+        f"{facts['joined']} of the {facts['with_several']}, all pieces belong to one area that is connected "
+        "outside the ball. Planes through one digit do not decide the claim: separate regions may lie "
+        "elsewhere in the ball, and areas may be connected outside a plane.",
         picture=draw_regions(best), sets=(planes,),
         alt="Two planes around the digit with a circle; areas where networks disagree are shaded.")
 

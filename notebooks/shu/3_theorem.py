@@ -102,7 +102,7 @@ def losses(count, thickness, law=lambda v: v):
 # %% [markdown]
 # The slabs of the theorem have thickness 0 ($t = 0$ in the table): the losses are equal, for the uniform distribution and for one with
 # density $2 W_1$. Three examples violate an assumption, and their losses must differ. In the first, slab $i$ has thickness $t / 4^i$ with
-# $t > 0$; the losses then differ by less than $t$. In the second the pixel takes 256 grey levels, and a slab lies at each. In the third all
+# $t > 0$; the losses then differ by less than $t$. In the second $W_1$, a pixel, takes 256 grey levels, and a slab lies at each. In the third all
 # pixels of an image are equal: no single image has a positive probability, but all images lie on the diagonal of the cube, a region of
 # dimension 1.
 
@@ -175,11 +175,10 @@ page.statement("remark-2", data={"training_images": TRAINING, "excess_first": fl
 # (shu-3-lipschitz)=
 # ## Conjecture 2
 #
-# The outputs of a LeNet before the arg max are a chain of linear
-# layers, max pooling over disjoint windows, and ReLU. Pooling and ReLU do not increase distances, and a linear layer increases them at most
+# Read for the label, Conjecture 2 is true and holds for every classifier with two labels, since the label jumps at its boundary. Read for
+# the outputs before the arg max, it is false for a LeNet. These outputs are a chain of linear layers, max pooling over disjoint windows, and ReLU. Pooling and ReLU do not increase distances, and a linear layer increases them at most
 # by the factor of its largest singular value. So the outputs are Lipschitz continuous with the product of these values, whatever the weights.
-# Only the label jumps, as that of every classifier does at its boundary. The paper assumes networks with hard labels; under this reading
-# Conjecture 2 is true and holds for every classifier that assigns at least two labels. The check uses a LeNet with random weights: along random directions
+# The check uses a LeNet with random weights: along random directions
 # the change of the outputs, divided by the length of the step, must not exceed the bound. At a jump it would grow in proportion to 1/step.
 
 # %%
@@ -209,6 +208,8 @@ steepest = max(slopes)
 lipschitz = {"bound": bound, "steepest": steepest, "share_of_bound": steepest / bound,
              "shortest_step": STEPS[-1], "violations": sum(slope > bound for slope in slopes)}
 page.statement("conjecture-2", data=lipschitz)
+display.say(prose.fill("For the LeNet with random weights the bound is $L$ = {bound}; the steepest step "
+                       "reaches {share_of_bound:.1%} of it.", lipschitz))
 
 # %% [markdown]
 # ## Conjecture 1
@@ -245,13 +246,11 @@ ball = {"margin": margin, "radius": radius, "images_on_its_surface": len(moves),
         "log10_volume": log_volume / math.log(10), "dimension": d}
 page.statement("conjecture-1", data=ball)
 display.say(prose.fill(
-    "For the LeNet with random weights the bound is $L$ = {bound}; the steepest step reaches {share:.1%} of "
-    "it. Around one random image with margin {margin} the radius is {radius}, and {other_labels} of "
+    "Around one random image with margin {margin} the radius is {radius}, and {other_labels} of "
     "{images_on_its_surface} images on the surface of that ball have another label. The ball has a volume of "
-    "one in 10 to the power {power:.0f} in {dimension} dimensions; its part inside the cube of images is "
-    "smaller, and above 0, too. These numbers are those of an untrained network; for trained ones the "
-    "argument is the same, and the ball may be smaller.",
-    ball | {"bound": bound, "share": steepest / bound, "power": -ball["log10_volume"]}))
+    "$10^{{{power:.0f}}}$ in {dimension} dimensions; its part inside the cube of images is smaller, and "
+    "above 0, too. These numbers are those of an untrained network; for trained ones the argument is the "
+    "same, and the ball may be smaller.", ball | {"power": ball["log10_volume"]}))
 
 
 # %% [markdown]
@@ -277,7 +276,7 @@ def draw_slabs():
         gaps = [float(second - first) for w in widths for first, second in [losses(SLABS, w, law)]]
         ax.loglog(list(map(float, widths)), gaps, display.MARKERS[n] + display.LINES[n], label=name)
     ax.set(xlabel="t (slab i has thickness $t / 4^i$)", ylabel="difference of the losses")
-    ax.legend(title="first pixel")
+    ax.legend(title="distribution of $W_1$")
     return figure
 
 
@@ -287,7 +286,8 @@ page.box(prose.fill(
     "with finitely many grey levels are excluded. In our exact example two classifiers have the error "
     "{loss_first}, although one also errs on {slabs} slabs of volume 0. Where two networks disagree with "
     "positive margins (the lead of the largest output), they disagree in a whole ball: Conjecture 1, that "
-    "regions of lower dimension have probability 0, does not cover such regions.",
+    "regions of lower dimension have probability 0, does not cover such regions. Conjecture 2, that a "
+    "network is discontinuous at their edges, holds for labels only.",
     theorem | {"slabs": SLABS}),
     picture=draw_slabs(), sets=(),
     alt="On logarithmic axes the difference of losses falls in proportion to thickness.")

@@ -31,8 +31,8 @@ seed: int = 0  # of the random trials
 device: str = "auto"  # auto, cpu or cuda; this page is too small to gain from a GPU
 units: str = "missing"  # this page has no runs
 draws: int = None  # random trials for each probability; None takes the profile's value [1..]
-epsilon: float = 0.5  # distance of the point to the plane in the pictures (0..)
-delta: float = 1.0  # radius of the noise in the pictures, larger than epsilon (0..)
+epsilon: float = 0.5  # distance of the point to the plane in Figure 2 (0..)
+delta: float = 1.0  # radius of the noise in Figure 2, larger than epsilon (0..)
 
 # %%
 import numpy as np
@@ -170,8 +170,8 @@ display.picture(
 
 
 # %% [markdown]
-# How many perturbations are needed to find one that crosses? On average $1/\tau_n(\epsilon/\delta)$, and by the theorem at least
-# $2(1-\epsilon^2/\delta^2)^{-n/2}$.
+# How many perturbations are needed to find one that crosses? The average is $1/\tau_n(\epsilon/\delta)$; Theorem 1 bounds this average from
+# below by $2(1-\epsilon^2/\delta^2)^{-n/2}$.
 
 # %%
 def in_millions(exponent):
@@ -179,7 +179,7 @@ def in_millions(exponent):
     return f"{10**exponent / 1e6:,.0f} million" if 6 <= exponent < 9 else power(exponent)
 
 
-display.table(["dimension n", "needed on average", "at least (Theorem 1)"],
+display.table(["dimension n", "average number needed", "lower bound on it (Theorem 1)"],
               [[f"{n:,}", *map(in_millions, e.values())] for n, e in needed.items()],
               f"Random perturbations needed to find one that crosses a plane, noise of {1 / TENTH:g} times "
               f"the norm of the attack.")
@@ -194,7 +194,7 @@ display.table(["dimension n", "needed on average", "at least (Theorem 1)"],
 # $$1 - \left(1 - \tau_n(1/\text{factor})\right)^{2000} .$$
 #
 # The dimensions are 3,072 for CIFAR-10 and 150,528 for ImageNet (*found* in the text), 2,352 for Fashion-MNIST (28 × 28 pixels in three channels,
-# *inferred* from the printed norms) and 3,072 for GTSRB (*assumed*). Of the three factors, 5 is *found* in the text, 10 is *inferred* and 2 is
+# *inferred* from the printed norms) and 3,072 for GTSRB (*assumed*). Of the factors above 1, 5 is *found* in the text, 10 is *inferred* and 2 is
 # *assumed*. Except for ImageNet, a value of Table 1 is a median over the pairs of one class and the next one; the paper does not say so, but the
 # medians of Tables 9 to 12, 20 and 23 equal the printed test values.
 
@@ -254,7 +254,7 @@ page.box(
     f"{power(needed[100]['exact'])} samples in 100 dimensions, but once in {draws_needed} samples "
     f"in {ten['n']:,}, the dimension of a CIFAR-10 image (exact values; Theorem 1, as reconstructed here, is "
     f"violated in {theorem_1['data']['violations'] or 'none'} of {theorem_1['data']['cases']:,} cases). A "
-    "flat boundary at the distance of the attack predicts that 2,000 such samples flip the "
+    "flat boundary as far away as the attack is long predicts that 2,000 such samples flip the "
     f"label of {share}% of the attackable CIFAR-10 images; the paper's Table 1 prints "
     f"{ten['printed']:g}%. {SEVERAL}",
     picture=draw_theorem_1(),

@@ -67,7 +67,7 @@ END = int(sketches.FINE[-1])
 # ## What the paper claims, and what it leaves open
 #
 # The model has two classes, one ball of data each, and a flat boundary between them. The paper proves that a classifier is accurate in this model
-# (Theorem 4), that a small perturbation flips the label of nearly every point (Theorem 5), that random perturbations hardly ever do (Theorem 6), that
+# (Theorem 4), that a small perturbation flips the label of nearly every point (Theorem 5), that random perturbations do so with a probability that tends to 0 (Theorem 6), that
 # the gradient points across the boundary (Theorem 7), and that one perturbation serves for nearly all points (Theorem 8). All of this holds with
 # probabilities that approach one exponentially fast as the dimension grows, if the distance of the centres stays the same.
 #
@@ -147,7 +147,7 @@ equation_1 = page.statement(
 # %% [markdown]
 # ## Figure 3: the model
 #
-# In two dimensions this is a poor classifier for nearly coincident balls. The right panel shows why it becomes a perfect one: the balls keep
+# In two dimensions this is a poor classifier for nearly coincident balls. The right panel shows why its error tends to 0: the balls keep
 # overlapping, but hardly any volume is left where they do.
 
 # %%
@@ -358,11 +358,11 @@ page.box(
     "Can a classifier be accurate, robust to random noise and vulnerable to small adversarial perturbations "
     f"at once? In a model of two unit balls in {PICTURE:,} dimensions, their centres "
     f"{2 * epsilon:g} apart and a plane midway, a share of {misread} of the points is misclassified (exact "
-    f"value). One noise sample of norm up to 1 flips the label of {display.number(by_noise, digits=2)} of "
-    f"the points, at least one of {TRIES:,} samples that of {by_many:.1%}, one of norm up to {biggest:g} "
-    f"that of {flipped:.0%}, and an adversarial perturbation of norm {attack:g} that of all but {resist}%. "
-    "If the centres move together like 2/√n as the dimension n grows, the share for one sample of norm up to "
-    f"1 tends to {float(two_balls_margin_limit(1.0, 1.0)):.0%} (formulas as reconstructed here).",
+    f"value). An adversarial perturbation of norm {attack:g} flips the label of all but {resist}% of the "
+    f"points, one noise sample of norm up to 1 that of {display.number(by_noise, digits=2)} of them, and "
+    f"one of norm up to {biggest:g} that of {flipped:.0%}: it is robust only to noise up to some norm. "
+    "If the distance of the centres shrinks as 2/√n with the dimension n, one sample of norm up to 1 flips "
+    f"{float(two_balls_margin_limit(1.0, 1.0)):.0%} in the limit (formulas as reconstructed here).",
     picture=sketches.two_balls(centres, outlines), alt=ALT)
 
 # %%

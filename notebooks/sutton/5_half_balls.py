@@ -36,8 +36,8 @@ seed: int = 0  # of the random trials
 device: str = "auto"  # auto, cpu or cuda; nothing here needs more than a CPU
 units: str = "missing"  # this page has no runs
 draws: int = None  # random trials per case; None takes the profile's value [1..]
-epsilon: float = 0.1  # half of the margin: the distance of each class from the plane, in the pictures (0..1]
-n: int = 3072  # dimension of Figure 7; 3072 numbers make a colour picture of 32 by 32 pixels [2..]
+epsilon: float = 0.1  # distance of each half-ball from the plane; in Section 6.5, of the centres (0..1]
+n: int = 3072  # dimension of the box, the table and Figure 7; 3072: 32 by 32 pixels in colour [2..]
 
 # %%
 import itertools
@@ -253,7 +253,7 @@ display.piece(explorer.noise())
 # The first notion is about the worst perturbation, the second about a typical one: where some perturbation flips the label, a point is
 # {term}`unstable`, and yet it can be {term}`stable` with confidence. For a plane at distance $a$ from $x$ both are solved by hand: stable means
 # $a > \delta$, and the confidence is one minus the cap of the noise ball beyond $a$. Below, both definitions [derived] are evaluated at points of the
-# {ref}`two balls of Section 4.2 <sutton-4-2>`.
+# {ref}`two balls of Section 4.2 <sutton-4-2>`; ε is then the distance of each centre from the plane.
 #
 # ## Definition 21: stable against every perturbation
 #
@@ -353,10 +353,9 @@ page.box(
     f"plane by {epsilon:g}, the same noise flips the label of "
     f"{kept} of the points in {n:,} dimensions, but an "
     f"adversarial perturbation of norm {reach:g} still that of all but {withstand} (exact values; formulas "
-    f"as reconstructed here). With {TRIES:,} samples of norm up to {DELTAS[-1]:g} a point, each class "
-    f"must lie {hiding:.2f} from the plane to keep the share of points with a flipped label at {RARE:.0%}; "
-    "the margins of trained "
-    "networks are not known.",
+    f"as reconstructed here). For noise of norm up to {DELTAS[-1]:g} this margin is not enough: one sample "
+    f"flips {flipped(n, epsilon, DELTAS[-1]):.0%} (without a margin {flipped(n, 0.0, DELTAS[-1]):.0%}). The "
+    "margins of trained networks are not known.",
     picture=sketches.margins(without, margin, epsilon), alt=ALT)
 
 # %%

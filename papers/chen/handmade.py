@@ -20,7 +20,7 @@ WIDTHS = 1, 3                                 # between which the widths of clas
 SEPARATION, FEW = 1.5, 20                     # of random arrangements; samples of each class
 # The measures as a table names them, with the rank correlation with the distance to the boundary if perfect.
 MEASURES = {"fsa": ("FSA, Algorithm 1", 1), "fsd": ("FSD, Algorithm 1", 1), "roby": ("ROBY, Algorithm 1", -1),
-            "overlap": ("overlap / mean centre distance", -1), "equations": ("ROBY, Equations 5 to 10", -1)}
+            "overlap": ("relative overlap", -1), "equations": ("ROBY, Equations 5 to 10", -1)}
 NAMES = {name: words for name, (words, _) in MEASURES.items()}
 
 

@@ -290,7 +290,7 @@ claim("figure-8", "withstand region-classification noise")(on_imagenet(lambda c:
     c.brittle.restored > 50 > c.margin.restored,
     "the vote is correct on {brittle.restored:%} of the images after OptBrittle, {margin.restored:%} after "
     "OptMargin, {benign.restored:%} of benign ones"),
-    reads="“change class” is read as a correct vote on more than half, “withstand” as on less"))
+    reads="read as: the vote is correct on more than half after OptBrittle and on fewer after OptMargin"))
 
 
 @claim("figure-9", "much more robust to random noise")
