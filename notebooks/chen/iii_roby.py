@@ -290,7 +290,7 @@ page.box(prose.fill(
     "would be perfect). This ROBY is scaled inside each arrangement, as in the authors' later code, since "
     "the paper defines no scaling. The overlap without scaling (widths minus distance of the centres, over "
     "that distance) has correlation {free.overlap.value:.3f}, and {equal.overlap.value:.3f} if all "
-    "arrangements have equal separation. Trained networks follow in {{ref}}`Section IV.C <chen-iv-c>`.", {
+    "arrangements have equal separation; trained networks follow in {{ref}}`Section IV.C <chen-iv-c>`.", {
         "n": scale.trials, "equal": AGREED["equal separation"],
         "free": AGREED["separation differs up to fourfold"]}),
     picture=handmade.draw_sweep(sweep), alt=ALT, sets=())

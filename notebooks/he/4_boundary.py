@@ -275,8 +275,8 @@ if {"benign", "brittle", "margin"} <= facts.keys():
         f"{shown.step.max()}). The paper claims that no threshold on one distance separates clean digits "
         f"from OptMargin images: the best one on the nearest distance errs on {errors['least']['words']} of "
         "the one kind or the other, whichever is more, and the paper's classifier of many distances on "
-        f"{short(errors['paper'])}%. All our values are of one network, and the threshold was chosen on "
-        "these images.",
+        f"{short(errors['paper'])}%. Our values are of one network; the threshold was chosen on these "
+        "images.",
         picture=boundary.draw_all(shown), alt=ALT_ALL)
 
 # %%

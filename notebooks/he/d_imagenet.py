@@ -283,11 +283,11 @@ sentences = "This run has too few examples."
 if "own" in facts and "benign" in facts:
     sentences = (
         "Does OptMargin, an attack built to withstand noise, defeat region classification, a majority "
-        f"vote over noisy copies of the input, on ImageNet-size images? Here {prose.fill(VOTE, facts)} In "
-        f"our run OptMargin {facts['fits']} its noise vectors: {short(facts['own'])}% of the copies with "
+        f"vote over noisy copies of the input, on ImageNet-size images? Here {prose.fill(VOTE, facts)} "
+        f"OptMargin {facts['fits']} its noise vectors: {short(facts['own'])}% of the copies with "
         f"its own vectors are misclassified, against {short(facts['others'])}% with new vectors of the "
-        f"same norm (n = {facts['images']} images); whether this explains why the vote is correct more "
-        "often than in the paper is not shown. "
+        f"same norm (n = {facts['images']} images); whether this explains the difference from the "
+        "paper is not shown. "
         "Our network, SqueezeNet 1.1, is a small proxy for the paper's, and the attack ran "
         f"{best.iterations[best.kind == 'margin'].max():,} of {page.full.iterations:,} iterations, so the "
         "paper's numbers are not tested.")

@@ -268,8 +268,8 @@ if table_3 and figure_2:
     means = [row["robustness_ssim"].value for row in table_3["rows"]]
     rows, by = of_this_page(*page.best(searches, variants)), what_the_definition_does(page.best(searches))
     differs = sum(c["column"] == "robustness_ssim" and c["agrees"] is False for c in table_3["cells"])
-    form = (f" By another usual form of SSIM the mean distance from the published values is {by['by']:.2f} "
-            f"(by this one: {by['own']:.2f}).") if by else ""
+    form = (f"; by another usual form of SSIM the mean distance from the published values is {by['by']:.2f} "
+            f"(by this one: {by['own']:.2f})") if by else ""
     first = page.best(pictures).iloc[0]
     n = list(first.excluded).index(False)
     figure, axes = plt.subplots(1, 3, figsize=(6, 2.4))
@@ -283,7 +283,7 @@ if table_3 and figure_2:
         f"paper: {PRINTED.robustness_ssim.min():.2f} to {PRINTED.robustness_ssim.max():.2f}, one network "
         f"each). In {rows.outliers.sum()} of {len(rows)} combinations the published value lies more than "
         f"0.02 outside the range of our networks, in {differs} outside the 99% interval for one further "
-        f"network.{form}", picture=figure,
+        f"network{form}.", picture=figure,
         alt="Three images: a test digit, and two grey images, one slightly lighter, that are given different "
             "labels.")
 

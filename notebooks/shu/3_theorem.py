@@ -286,7 +286,7 @@ page.box(prose.fill(
     "with finitely many grey levels are excluded. In our exact example two classifiers have the error "
     "{loss_first}, although one also errs on {slabs} slabs of volume 0. Where two networks disagree with "
     "positive margins (the lead of the largest output), they disagree in a whole ball: Conjecture 1, that "
-    "regions of lower dimension have probability 0, does not cover such regions. Conjecture 2, that a "
+    "regions of lower dimension have probability 0, does not cover such regions, and Conjecture 2, that a "
     "network is discontinuous at their edges, holds for labels only.",
     theorem | {"slabs": SLABS}),
     picture=draw_slabs(), sets=(),

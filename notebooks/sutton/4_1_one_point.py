@@ -254,7 +254,7 @@ page.box(
     f"{power(needed[100]['exact'])} samples in 100 dimensions, but once in {draws_needed} samples "
     f"in {ten['n']:,}, the dimension of a CIFAR-10 image (exact values; Theorem 1, as reconstructed here, is "
     f"violated in {theorem_1['data']['violations'] or 'none'} of {theorem_1['data']['cases']:,} cases). A "
-    "flat boundary as far away as the attack is long predicts that 2,000 such samples flip the "
+    "flat boundary at a distance equal to the norm of the attack predicts that 2,000 such samples flip the "
     f"label of {share}% of the attackable CIFAR-10 images; the paper's Table 1 prints "
     f"{ten['printed']:g}%. {SEVERAL}",
     picture=draw_theorem_1(),

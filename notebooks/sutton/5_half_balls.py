@@ -354,7 +354,7 @@ page.box(
     f"{kept} of the points in {n:,} dimensions, but an "
     f"adversarial perturbation of norm {reach:g} still that of all but {withstand} (exact values; formulas "
     f"as reconstructed here). For noise of norm up to {DELTAS[-1]:g} this margin is not enough: one sample "
-    f"flips {flipped(n, epsilon, DELTAS[-1]):.0%} (without a margin {flipped(n, 0.0, DELTAS[-1]):.0%}). The "
+    f"flips {flipped(n, epsilon, DELTAS[-1]):.0%} (without a margin {flipped(n, 0.0, DELTAS[-1]):.0%}); the "
     "margins of trained networks are not known.",
     picture=sketches.margins(without, margin, epsilon), alt=ALT)
 
