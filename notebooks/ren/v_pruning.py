@@ -170,15 +170,15 @@ page.extra("pruning-suspects", searches, suspects,
                "distance": "mean distance, SSIM"})
 
 def how_far(runs):
-    """Facts: mean distances from the published SSIM, as in Table IV and with 128 pruned; {} of too few runs."""
+    """Facts: mean distances from the published SSIM, as in Table IV and with 128 pruned; {} of too few."""
     off = {row["reading"]: row["distance"] for row in suspects(runs)}
     pruned = [distance for reading, distance in off.items() if reading.startswith("128 ")]
     return {"here": off["as in Table IV"], "least": min(pruned)} if "as in Table IV" in off and pruned else {}
 
 
 page.text(searches, how_far,
-          "The mean distance from the published SSIM is {here:.3f} as in Table IV, and {least:.3f} or more if "
-          "pixels of exactly 128 are pruned, too.")
+          "The mean distance from the published SSIM is {here:.3f} as in Table IV, and {least:.3f} or more "
+          "if pixels of exactly 128 are pruned, too.")
 
 # %% [markdown]
 # ## The trade-off over all thresholds
