@@ -1,4 +1,4 @@
-"""Every number that the papers measured, and what became of it: for the front page and pictures of tables."""
+"""Every number that the papers measured, and what became of it: for the front page and its picture."""
 from typing import NamedTuple
 
 from report.comparison import CANNOT_TELL, is_number, printed_values

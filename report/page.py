@@ -201,7 +201,7 @@ class Page:
         """Show an algorithm, equation, theorem ... and what its check found.
 
         data    as in `figure`, or a dict
-        judged  also `evidence`: of the check (`verdict.EVIDENCE`), or data -> evidence if it rests on runs
+        judged  also `evidence`: of the check (see `verdict.verdict`), or data -> evidence if it rests on runs
         """
         return self._publish(item, sets, data=data if callable(data) else lambda *_: data, **judged)
 

@@ -105,7 +105,7 @@ def build(item, sets=(), runs=None, *, rows=None, data=None, claims=None, contai
     status       of an item without printed values, such as "proxy: SqueezeNet in place of another net"
     rests        the parts of a run that the item rests on: it waits for no others; None takes all
 
-    What was measured on a proxy throughout is told beside the claims and judges none.
+    With embedded data, or on a proxy throughout, what was measured is told beside the claims and judges none.
     """
     runs = runs or {}
     how_much, lacks = scale(sets, runs, rests), lacking(sets, runs)
@@ -116,7 +116,8 @@ def build(item, sets=(), runs=None, *, rows=None, data=None, claims=None, contai
     if data is not None and item.printed_numbers:
         cells += comparison.compare_numbers(item, data)
     statuses = {c["status"] for c in cells} | ({comparison.status(status, item.title)[0]} - {None})
-    if how_much["proxies"] or "proxy" in statuses <= {"proxy", "not measured"}:
+    on_proxies = "proxy" in statuses and statuses <= {"proxy", "not measured"}
+    if how_much["proxies"] or on_proxies:
         judged = [judging.on_a_proxy(c) for c in judged]
     printed = sum(comparison.comparable(value) for *_, value in comparison.printed_values(item))
     word, reason = verdict.verdict(judged, cells, evidence, status, waiting=waiting if whole else None,

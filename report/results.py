@@ -175,7 +175,8 @@ def scale_words(record):
     share, (runs, of) = record["scale"]["fraction"], record["scale"]["parts"].get("runs", (0, 0))
     if share == 1:
         return "full scale"
-    return f"{display.percent(share)} of the published scale" + f" ({runs:,} of {of:,} runs)" * (runs < of)
+    fewer = f" ({runs:,} of {of:,} runs{', some smaller' * (share < 0.99 * runs / of)})" if runs < of else ""
+    return f"{display.percent(share)} of the published scale{fewer}"
 
 
 def freshness(sets):
@@ -277,8 +278,10 @@ class _Pieces:
     def claims(self, label):
         """The claims of the paper, judged by a run."""
         if judged := self.runs[label]["claims"]:
-            yield markdown_table(["claim of the paper, summarised", self.headings[label]],
-                                 [[display.symbols(claim["claim"]), self._judged(claim)] for claim in judged])
+            head = ["claim of the paper, summarised", self.headings[label]]
+            body = [[display.symbols(claim["claim"]), self._judged(claim)] for claim in judged]
+            title = f"{self.item.title}: claims"
+            yield markdown_table(head, body) if label == self.main else display.myst_table(head, body, title)
 
     def _judged(self, claim):
         """Mark and evidence of a claim, without what it waits for where the verdict above says the same."""

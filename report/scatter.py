@@ -1,4 +1,4 @@
-"""Published numbers against reproduced ones: of a table, of a paper, of all papers."""
+"""Published numbers against reproduced ones, drawn."""
 import math
 
 import matplotlib.pyplot as plt

@@ -76,6 +76,8 @@ def test_of_several_runs_one_that_fails_leaves_the_others(toy, monkeypatch):
 @pytest.mark.parametrize("words, said", [
     (("ren/circles", "a"), "experiment 'ren/circles'; allowed: ren/squares"),
     (("ren/squares", "z"), "no run 'z'; its plan has 3, such as a, b, c"),
+    (("ren/squares", "b", "-p", "size"), "RUN ..."), (("ren/squares", "-p", "size", "1"), "RUN ..."),
+    (("ren/squares", "b", "-p", "size", "x"), "RUN ..."), ((), "experiment ''"),
     (("ren/squares", "b", "-p", "size", "1000"), "size size = 1000; allowed: size from 1 to 100"),
     (("ren/squares", "b", "-p", "number", "1"), "size number = 1; allowed")])
 def test_what_is_no_published_run_is_refused(toy, words, said):
@@ -106,14 +108,16 @@ def test_what_can_decide_comes_first_then_what_completes_most_an_hour():
 
 def test_items_lack_their_runs_and_those_that_these_come_after(toy):
     compute.main("ren/squares", "b", "-p", "size", "10")
-    for name, verdict, runs in [
-            ("table-1", "in part", ["squares/a", "squares/b", "gone/x", "squares/gone"]),
-            ("table-2", "claims hold", ["later/all"]), ("table-3", "in part", ["squares/b"])]:
-        record.write({"paper": "ren", "item": name, "verdict": verdict, "claims": [],
-                      "absent": [f"ren/{run}" for run in runs]})
+    own = missing.standings()["ren/squares"]
+    names = record.rests_on([own], {own.name: own.recorded})
+    assert names == {"runs": ["ren/squares/b"], "absent": ["ren/squares/a", "ren/squares/c"]}
+    for name, verdict, absent in [
+            ("table-1", "in part", [*names["absent"], *names["runs"], "ren/gone/x", "ren/squares/gone"]),
+            ("table-2", "claims hold", ["ren/later/all"]), ("table-3", "in part", names["runs"])]:
+        record.write({"paper": "ren", "item": name, "verdict": verdict, "claims": [], "absent": absent})
     found = {i.id: ({t.run for t in i.tasks}, i.deciding)
              for i in missing.items(missing.tasks(missing.standings()))}
-    assert found == {"table-1": ({"a"}, True), "table-2": ({"all", "a", "c"}, False)}
+    assert found == {"table-1": ({"a", "c"}, True), "table-2": ({"all", "a", "c"}, False)}
 
 
 def test_short_runs_of_an_experiment_share_a_start():

@@ -604,7 +604,7 @@ def test_what_a_killed_or_failed_rendering_left_goes(tmp_path, monkeypatch):
     tool, pages = tmp_path / "bin" / "jupyter-book", tmp_path / "_build" / "html"
     tool.parent.mkdir()
     tool.write_text(f"#!/bin/sh\nrm -f {pages}/.whole; mkdir -p {pages}; echo $PROFILE > {pages}/profile\n"
-                    f"[ ! -e {tmp_path}/broken ] || exit 2\ntouch {pages}/.whole\n")
+                    f"touch {pages}/.whole\n[ ! -e {tmp_path}/broken ] || exit 2\n")
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
     monkeypatch.setenv("PROFILE", "that of the shell")

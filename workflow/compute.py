@@ -6,8 +6,10 @@ from shared import runtime
 from shared.data import sets
 from workflow import catalogue
 
+USAGE = "python -m workflow.compute EXPERIMENT RUN ... [-p SIZE NUMBER ...]"
 
-def main(name, *words):
+
+def main(name="", *words):
     """Compute and record runs of an experiment that are missing, out of date or smaller.
 
     words   their names, then `-p SIZE VALUE` of sizes smaller than published
@@ -19,6 +21,9 @@ def main(name, *words):
     published, _ = experiment.planned()
     end = words.index("-p") if "-p" in words else len(words)
     runs, words = words[:end], words[end:]
+    in_threes = len(words) % 3 == 0 and set(words[::3]) <= {"-p"} and all(map(str.isdecimal, words[2::3]))
+    if not (runs and in_threes):
+        raise runtime.UserError(USAGE)
     sizes = {size: int(value) for size, value in zip(words[1::3], words[2::3])}
     for run in runs:
         if run not in published:
@@ -43,4 +48,5 @@ def main(name, *words):
 
 if __name__ == "__main__":
     runtime.prepare()
+    runtime.stop_cleanly()
     main(*sys.argv[1:])

@@ -97,7 +97,7 @@ def items(known):
         kept, lacks = record.read(paper, item), set()
         for name in kept.get("absent", ()):
             experiment, run = name.rsplit("/", 1)
-            if run in known.get(experiment, {}):    # else it was computed since, or no plan names it any more
+            if run in known.get(experiment, {}):    # else it is recorded, or no plan names it any more
                 lacks |= {known[experiment][run],
                           *(t for first in before[experiment] for t in known[first].values())}
         if lacks:

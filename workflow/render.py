@@ -13,12 +13,14 @@ WHOLE = PAGES / ".whole"  # book/_ext/whole.py writes it at the end of a renderi
 def main(profile):
     """Render what has changed; exits with jupyter-book's status.
 
-    Sphinx trusts what it finds, also a page that was cut in the middle: what a killed rendering left goes.
+    Sphinx trusts what it finds, also a page that was cut in the middle: what a killed or failed rendering
+    left goes.
     """
     if not WHOLE.is_file():
         shutil.rmtree(PAGES.parent, ignore_errors=True)
     build = ["jupyter-book", "build", "-W", "--keep-going", "-n", "-q", "."]
     if status := subprocess.run(build, cwd=ROOT, env={**os.environ, "PROFILE": profile}).returncode:
+        WHOLE.unlink(missing_ok=True)   # Sphinx warns only of pages that it reads: the next time reads all
         raise SystemExit(status)
     print(f"The book: {(PAGES / 'index.html').as_uri()}")
 

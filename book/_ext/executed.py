@@ -4,6 +4,7 @@ What `report.page` left in an output is put on the page: its MyST text, its pict
 at the top, under the heading of each item its data, and in it the verdict.
 """
 import json
+import os
 import re
 from pathlib import Path
 
@@ -106,5 +107,7 @@ def read(app, docname, source):
 
 
 def setup(app):
+    # Sphinx reads all pages again when it changes: a page depends on the notebooks of its profile.
+    app.add_config_value("profile", os.environ.get("PROFILE", "quick"), "env")
     app.connect("source-read", read)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

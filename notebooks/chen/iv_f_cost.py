@@ -112,9 +112,9 @@ def costs(runs):
 
 # %%
 HEADER = {"dataset": "data set", "model": "network", "forward": "forward pass, float32, s",
-          "roby": "ROBY of the logits, ms", "pgd": "PGD, s", "arithmetic": "arithmetic of PGD",
+          "roby": "ROBY of the logits, ms", "pgd": "PGD, s", "arithmetic": "number format of PGD",
           "share": "ROBY with forward pass (float32), % of PGD",
-          "alike": "forward pass in PGD's arithmetic, % of PGD"}
+          "alike": "forward pass in PGD's number format, % of PGD"}
 
 
 def shown(runs):
@@ -162,31 +162,28 @@ page.text(natural, shares,
         "The forward pass covers {images} images; PGD was timed on {attacked} images and its time scaled to "
         "{images}. Over the {networks} networks ({names}; {steps} steps), ROBY with its forward pass takes "
         "{share} of the time of PGD. Their ratio of mean times is {ratio:.2f}% (paper: {published}), "
-        "their mean share {mean:.2f}%. The arithmetic on the logits adds at most {roby:.0f} ms.")
+        "their mean share {mean:.2f}%. ROBY's own computation on the logits adds at most {roby:.0f} ms.")
 
 # %% [markdown]
-# ## Where it differs: the arithmetic, and the passes of a step
+# ## Where it differs: the number format, and the passes of a step
 
 # %%
 page.text(natural, shares,
         "ROBY was computed in float32, and {fast} of the {networks} networks were attacked in bfloat16. For "
         "these a forward pass in float32 takes {slower:.1f} times as long as in bfloat16 on average. With "
-        "both in the arithmetic of the attack, the forward pass takes {alike} of PGD "
+        "both in the number format of the attack, the forward pass takes {alike} of PGD "
         "(ratio of mean times: {equal:.2f}%).")
 page.text(natural, shares,
         "For a network attacked in float32 the last two columns time the same forward pass, on different "
-        "numbers of images. They differ by up to {error:.0%}: so large is the error of one timing.")
+        "numbers of images. They differ by up to {error:.0%}, so a single timing can be off by that much.")
 page.text(natural, shares,
-        "If a backward pass cost two forward passes, a step of PGD would cost three, and one forward pass "
-        "would be {expected:.2f}% of {steps} steps. On our networks a step costs {least:.1f} to {most:.1f} "
-        "forward passes. With so many, the published shares correspond to {as_many}; the paper states "
-        "{steps} steps on MNIST and Fashion-MNIST and no number on {colour}, where we assume {assumed}.")
+        "On our networks a step of PGD costs {least:.1f} to {most:.1f} forward passes. At that cost the "
+        "published shares imply {as_many}; the paper states {steps} steps on MNIST and Fashion-MNIST and no "
+        "number on {colour}, where we assume {assumed}.")
 
 
 # %% [markdown]
 # ## Table X: time of ROBY and of PGD
-#
-# A data set is reproduced once all of its ten networks are timed.
 
 # %%
 def table_10(runs):
@@ -207,8 +204,8 @@ page.table("table-10", natural, table_10)
 # |---|---|---|
 # | what is timed of ROBY | the forward pass over the test images and both norms of ROBY | not stated |
 # | images of the attack | times are scaled to 10,000 images | not stated; ROBY is measured on 10,000 |
-# | arithmetic of the attack | that of the training: bfloat16 where the processor has it, float32 for MobileNetV1 and V2 | the faster one |
-# | arithmetic of ROBY | float32 | rounding could change predicted labels and distances |
+# | number format of the attack | that of the training: bfloat16 where the processor has it, float32 for MobileNetV1 and V2 | the faster one |
+# | number format of ROBY | float32 | rounding could change predicted labels and distances |
 #
 # ## Exercises
 #
@@ -221,8 +218,9 @@ if len(best) and (facts := shares(best)):
         "Is ROBY, a robustness measure from one forward pass an image, much cheaper than a PGD attack? On "
         "{networks} {names} networks, ROBY with its forward pass takes {share} of the time of PGD with "
         "{steps} steps (ratio of mean times: {ratio:.2f}%; paper: {published}). ROBY was computed in float32 "
-        "and PGD on {fast} of the networks in bfloat16; with both in the arithmetic of the attack, the "
-        "forward pass takes {alike}. Each network was timed once, on one core of a CPU; the published "
+        "and PGD on {fast} of the networks in bfloat16; with both in the number format of the attack, "
+        "the forward pass takes {alike}. Each network was timed once, on one core of a CPU, and a timing can "
+        "be off by {error:.0%}; the published "
         "milliseconds (hardware not stated) and the other data sets are not tested.", facts), sets=[natural])
 
 # %%

@@ -69,7 +69,8 @@ def cw2(runs):
 # ## Table 5: errors of the five networks on clean digits
 #
 # The length of the training is not published. We took 80 epochs, because the test error of one further network fell until about epoch 70.
-# Our $M_2$ is another network than the paper's $M_2$, and so on.
+# The numbers 2 to 5 are arbitrary: our $M_2$ is another network than the paper's $M_2$. The marks in these columns carry no evidence; compare
+# how many of the four networks err.
 
 # %%
 page.table("table-5", networks, lambda runs: [figures.errors(runs)])
@@ -92,7 +93,7 @@ page.table("table-6", sweeps, lambda runs: figures.inside(cw2(runs), "table-6"),
 page.table("table-7", sweeps, lambda runs: figures.attacked(cw2(runs), "table-7"), behind=figures.BEHIND)
 page.text(sweeps, lambda runs: beyond.box(cw2(runs), "table-6"),
         "On average over the {n} digits the other networks misclassify {others:.1%} of the attack's images "
-        "(n = {examples}; paper: {paper.others:.1%}).")
+        "({examples} images in all; paper: {paper.others:.1%}).")
 
 # %% [markdown]
 # ## Figure 6: images of the attack and of the box
@@ -111,7 +112,7 @@ page.figure("figure-6", sweeps, lambda runs: figures.draw_pairs(cw2(runs), "tabl
 # %%
 page.text(sweeps, lambda runs: beyond.box_by_box(cw2(runs)),
         "Mean squared L2 distance of the samples of Table 6 from the clean digit, pixels from 0 to 1: {far}. "
-        "A small distance indicates that the digit lies near the boundary of the attacked network.")
+        "A box of fewer pixels lies nearer by itself; how near the digits are to the boundary is not measured.")
 
 # %% [markdown]
 # The curves show the rate of each network as $b$ grows; the dotted line is the box of Table 6. Its pixels are those that all examples
@@ -152,8 +153,8 @@ if len(best) and (facts := beyond.box(best, "table-6")):
         f"training seed? {f'{prose.fill(beyond.OVER_DIGITS, over_digits)} ' if over_digits else ''}For our "
         f"5 and 7 (the paper's are not known) the mean is {facts['others']:.1%} (paper: "
         f"{facts['paper']['others']:.1%}); of the others {boxes['worst']} errs most often. In the boxes "
-        f"the attacked network itself errs on {boxes['inside']}. Two digits are weak evidence, and samples "
-        "of our boxes lie much nearer to the clean digits than the paper's.",
+        f"that the examples span, the attacked network itself errs on {boxes['inside']}. Two digits are weak "
+        "evidence, and samples of our boxes lie much nearer to the clean digits than the paper's.",
         picture=figures.draw_curves(best, "table-6"), sets=(sweeps,),
         alt="Misclassification rates of five perceptrons in boxes of growing size, a panel a digit.")
 

@@ -125,13 +125,15 @@ THRESHOLDS = {1: "1: attacked network wrong on at least half, another on at most
 page.statement("procedure-region-types", sweeps, data=lambda runs: {
     f"type_{row['type'][0]}": row["boxes"] for row in by_type(runs)},
     evidence=equality(by_hand == fast, changed=[kinds != fast for kinds in mutants]))
+page.extra("types", sweeps, by_type, "Boxes by type, and the mean share of their samples on which all "
+           "networks raise the alarm", header={"type": "type", "boxes": "boxes", "alarm": "alarm, %"})
 
 # %% [markdown]
 # ## Figure 10: types of points around the digit
 #
 # Of all planes through the digit and the centres of two attacks' boxes the figure has the two with most points of types 1 to 3. The circle is the paper's ball; its $\delta$ of 6 is read
 # as a squared norm, as are all the paper's distances ({ref}`audit`). The paper's drawing is conceptual; here the ten networks classify each point. A
-# point is of type 1 if the attacked network misclassifies it and another does not, and so on, without thresholds.
+# point is of type 1 if the attacked network misclassifies it and another does not, of type 2 if all do, and of type 3 if another alone does.
 
 # %%
 TYPES = {1: "1: attacked network wrong, another right", 2: "2: all networks wrong",

@@ -153,13 +153,12 @@ def example_in_words(runs):
         for key, item in (("attack", "table-5"), (5, "table-11"), (10, "table-12")))
     return (f"Of the correctly classified test images, {attack} are attackable: a step along the loss "
             "gradient flips the label, or the gradient is exactly zero. At least one of "
-            f"{runs.draws.iloc[0]:,} noise samples flips the label for {ten} of the "
-            "images with such a step at ten times the step's norm, and for "
-            f"{five} at five times.")
+            f"{runs.draws.iloc[0]:,} noise samples of ten times the norm of that step flips the label for "
+            f"{ten} of the images with a step, and of five times the norm for {five}.")
 
 
-page.text(example, lambda u: f"{example_in_words(u)} {{ref}}`Section 7.2.1 <sutton-7-2-1>` has all pairs "
-                            "of CIFAR-10.")
+page.text(example, lambda u: f"{example_in_words(u)} {{ref}}`Section 7.2.1 <sutton-7-2-1>` has the "
+                            "other pairs measured so far.")
 
 # %% [markdown]
 # ## Table 1: all data sets
@@ -168,8 +167,8 @@ page.text(example, lambda u: f"{example_in_words(u)} {{ref}}`Section 7.2.1 <sutt
 # aeroplane and automobile, so the pair of Figure 1 is not among them.
 #
 # The table's caption is lost in our copy. Each entry is the *median* over the problems of a class and the next one, taken row by row, so that a
-# column joins different problems; one entry does not fit ({ref}`audit <audit>`). A problem whose training failed is left out. A share or norm
-# without a mark is not compared: it is a median over a part of the problems.
+# column joins different problems; one entry does not fit ({ref}`audit <audit>`). A problem whose training failed is left out. A share
+# without a mark is a median over a part of the problems, and is not compared.
 
 # %%
 READ = ("accuracy", "attack", 2, 5, 10)    # the shares that the table shows
@@ -223,22 +222,6 @@ def table_1(*frames):
 
 
 page.table("table-1", recorded, table_1)
-
-
-# %%
-def other_sets(fashion, signs):
-    """Mean attackable shares of the other small data sets, as the boxes of their pages give them."""
-    means = []
-    for dataset, runs, item, larger in (("fashion_mnist", fashion, "table-20", None),
-                                         ("gtsrb", signs, "table-23", figures.LARGER_SIGN)):
-        good = figures.learned(runs, larger)
-        ours, published = figures.mean_shares(good, tables.printed_shares(paper[item]))
-        means.append(f"{ours['attack']} on {DATASETS[dataset]} ({figures.counted(len(good), 'pair')}; paper, "
-                     f"same pairs: {published['attack']})")
-    return f"On other data sets, the mean attackable share of the pairs is {' and '.join(means)}."
-
-
-page.text(recorded, lambda colours, fashion, signs, photos: other_sets(fashion, signs))
 
 # %% [markdown]
 # ## What the paper leaves open

@@ -62,8 +62,8 @@ R = list(DELTAS)
 #
 # Section 7.1 states no result. It defines the percentages in the tables of Section 7.2. *Accuracy* is the share of correctly classified
 # images. *Adversarial susceptibility* is the share of these images whose label a step along the gradient of the loss flips. *Random
-# susceptibility* is the share of those attackable images whose label at least one of 2,000 random perturbations flips, with a norm of up to
-# several times that of the attack.
+# susceptibility* is the share of the images with such a step whose label at least one of 2,000 random perturbations flips, with a norm of up
+# to several times that of the attack.
 #
 # This page writes the paper's steps as a plain loop over images. The experiments use a faster implementation, and both must agree on small
 # problems. As a test of the comparison, *mutants* of the steps, each with one error built in, must not agree.
@@ -78,8 +78,9 @@ scale = page.scale(smoke=dict(images=20, draws=30, trials=2_000),
 #
 # The network is a shortened VGG: pairs of convolutions with 3 by 3 weights, each pair followed by a maximum over squares of 2 by 2, the
 # last by a maximum over the whole image. The sizes of kernels and pools are lost in our copy of the text; the listed layers have exactly the
-# numbers of parameters that 3 by 3 convolutions need. All networks are trained alike: 100 epochs in batches of 128, learning rate 0.1,
-# halved four times, Nesterov momentum 0.9, on the squared difference between the network's output and the label, 0 or 1.
+# numbers of parameters that 3 by 3 convolutions need. The paper trains all networks alike: 100 epochs in batches of 128, learning rate
+# 0.1, halved four times, Nesterov momentum 0.9, on the squared difference between the network's output and the label, 0 or 1; ours depart in
+# dropout and epochs ({ref}`sutton-7-1-1`).
 #
 # :::{dropdown} Padding
 # *Padding*, zeros around an image by which a convolution keeps its width, is not settled by the table. Without it, the default of the
@@ -194,7 +195,8 @@ checks.check("equation-6", gives(0), lambda s: 100 * s.C.mean(), {
 #
 # $$\text{adversarial susceptibility} = 100\,\frac{|A|}{|C|}$$
 #
-# Misclassified images count neither in the numerator nor in the denominator. [derived; the published values confirm the denominator.]
+# Misclassified images count neither in the numerator nor in the denominator. [derived; the published values confirm the denominator.] No
+# image of the three problems has a gradient of zero, so this check does not cover how such images count.
 
 # %%
 checks.check("equation-7", gives(1), lambda s: 100 * s.A.sum() / s.C.sum(), {
@@ -253,7 +255,8 @@ inside = sum(row["low"] <= row["exact"] <= row["high"] for row in crossings)
 page.text((), lambda: {"inside": inside, "all": len(crossings), "image": crossings[-1]["image"]},
         "{inside} of {all} exact values lie inside the 99.99% intervals of the measured shares. With 3,072 "
         "values, as in a CIFAR-10 image, and δ = 10, at least one of 2,000 perturbations crosses the plane "
-        "with a probability of {image:.3g}%.")
+        "with a probability of {image:.3g}%. Measured shares of networks are far larger ({{ref}}`Section 7.2 "
+        "<sutton-7-2-1>`): their boundaries are not planes at the end of the attack.")
 checks.check("procedure-random-perturbation", equals(shares, R), {}, {
     "all must succeed": {"result": lambda flips: 0 if flips.all() else len(flips)},
     "not in norms of the attack": {"radius": lambda delta, norm: delta},
@@ -312,7 +315,7 @@ facts |= checks.show()
 # single precision (32 bits) $\sigma(z)$ is exactly 1 where $z$ is large, the error is 0 and the gradient exactly zero. Such an image of
 # class 1 cannot be attacked along the gradient of the loss, however near the boundary is. For class 0 the gradient vanishes only at a much
 # higher confidence. The figure at the top of this page shows both: grey is exact, and beyond the dots the gradient in single precision is
-# zero. The gradient of $z$ itself does not vanish; the pages of Section 7.2 show attacks along both.
+# zero. The gradient of $z$ itself does not underflow in this way; the pages of Section 7.2 show attacks along both.
 
 # %%
 STEPS_OF_NAN = classes(torch.full((len(scalings()), 1), torch.nan))     # the predicted class at each step
@@ -323,8 +326,8 @@ page.text((), lambda: {
     "The gradient vanishes at $z$ = {one:.1f} for class 1 and at −{zero:.1f} for class 0 (at −{flushed:.1f} "
     "in software that takes the smallest, *subnormal* numbers for 0). A program that divides such a gradient "
     "by its norm gets 0/0, and the perturbed image is NaN. Its output compares as class 0. An image of class "
-    "1 with such a gradient then counts as attacked, with norm {norm}; steps at which an image of class 0 "
-    "counts as attacked: {flips}. The pages on CIFAR-10, Fashion-MNIST and traffic signs "
+    "1 with such a gradient then counts as attacked, with norm {norm}; an image of class 0 counts so at "
+    "{flips} of the steps. The pages on CIFAR-10, Fashion-MNIST and traffic signs "
     "count images of both classes as attackable, without a norm, and give the share without them. "
     "{{ref}}`The page on training with noise <sutton-7-2-1-noise>` gives the consequences.")
 
@@ -342,7 +345,7 @@ page.text((), lambda: {
 # | where dropout stands | after each pool | the paper has dropout of 0.4 “on the convolutional layers” and does not say after which of them; another is measured beside it in {ref}`sutton-7-2-3` |
 # | range of the 256 steps | 0 to 5, images in [0, 1] | inferred from the norms printed with Figures 11 and 12 |
 # | $\delta$ | 1, 2, 5, 10 | 5 is printed, and 10 for ImageNet, elsewhere inferred; 1 and 2 are assumed |
-# | a gradient of exactly 0 | counts as attackable, without a norm | it has no direction; the network chosen in {ref}`Section 7.1.1 <sutton-7-1-1>` fits best so; the share without these images and the gradient of the logit stand beside it |
+# | a gradient of exactly 0 | counts as attackable, without a norm, but in training with noise | it has no direction; the network chosen in {ref}`Section 7.1.1 <sutton-7-1-1>` fits best so; the share without these images and the gradient of the logit stand beside it |
 # | perturbed pixels outside [0, 1] | kept | the printed norms are those of unclipped perturbations |
 # | comparison of a cell | to the printed precision, also a share of a few images, so that agreement may be due to chance | the 95% interval of a share follows from its number of images, which the data of a table (JSON, CSV) have |
 #

@@ -172,13 +172,15 @@ def box_words(runs, printed, of, images, *, failed=0, cause=""):
     with_zero = (f"; with images whose gradient is exactly zero, {ours['attack']} count as attackable"
                  if ours["attack"] != flipped else "")
     own = percentage(*(sum(share[key] for share in least) for key in ("hits", "of")))
+    samples = f"{int(runs.draws.max()):,} noise samples"
     return (f"{question} A step flips {flipped}{with_zero} (mean of {len(runs)} of {counted(of, 'pair')}; "
             f"{left_out}n = {sum(p['tried'] for p in parts):,}; "
             f"{ends_in_words([tables.percent(p, 'attack') for p in parts])} by pair; paper, same pairs: "
-            f"{published['attack']}). Of {own['of']:,} images with such a step, {int(runs.draws.max()):,} "
-            f"noise samples of its norm flip {own['hits'] or 'none'} (95% interval {in_percent(own['low'])} "
-            f"to {in_percent(own['high'])}; paper, δ = {DELTAS[0]} assumed: {published[DELTAS[0]]}), those "
-            f"of {MENTIONED} and {DELTAS[-1]} times that norm {ours[MENTIONED]} and {ours[DELTAS[-1]]} "
+            f"{published['attack']}). {samples} of the norm of the step flip the label of "
+            f"{own['hits'] or 'none'} of {own['of']:,} images with such a step (95% interval "
+            f"{in_percent(own['low'])} to {in_percent(own['high'])}; paper, δ = {DELTAS[0]} assumed: "
+            f"{published[DELTAS[0]]}), those of {MENTIONED} and {DELTAS[-1]} times that norm "
+            f"{ours[MENTIONED]} and {ours[DELTAS[-1]]} "
             f"(means; paper: {published[MENTIONED]} and {published[DELTAS[-1]]}). {cause}").rstrip()
 
 
