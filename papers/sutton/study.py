@@ -269,12 +269,13 @@ def again_in_words(runs, second, printed):
         chosen = choice(scores(runs, printed), wanted)
         trained[same[0]] |= {split: u[split] for split in SPLITS}
         now = choice(scores(pd.DataFrame(trained), printed), wanted)
-        hangs = {chosen: "the choice is the same with it", None: "with it the rule needs further trainings"}
+        then = ("" if chosen is None else ", and the choice is the same with it" if now == chosen else
+                ", and with it the rule needs further trainings" if now is None else
+                ", and with it the rule chooses another network")
         sentences.append(
             f"A training varies with the processor, even with the same seed: on *{pair}* the chosen network, "
             "trained again for {ref}`sutton-7-2-1`, has a score of "
-            f"{prose.short(other)} in place of {prose.short(first)}, and "
-            f"{hangs.get(now, 'with it the rule chooses another network')}.")
+            f"{prose.short(other)} in place of {prose.short(first)}{then}.")
     return " ".join(sentences)
 
 
