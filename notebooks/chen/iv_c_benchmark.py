@@ -208,7 +208,7 @@ page.figure("figure-4", natural, **ranking.of_series(BOTH, "success of both atta
 # | choice | ours | reason |
 # |---|---|---|
 # | training | Adam at 0.001 (AlexNet and SqueezeNet at 0.0003, where they learn), batches of 50 | the published script |
-# | length of training | the first of 1, 2, 4, 8, 16 epochs that reaches the published accuracy on held-out images; runs that are out of date had a fixed length | the paper prints accuracies, and no length |
+# | length of training | the first of 1, 2, 4, 8, 16 epochs that reaches the published accuracy on held-out images | the paper prints accuracies, and no length |
 # | architectures | standard widths and depths, first convolution 3×3 of stride 2, no pool behind it | the only published network, MobileNetV1, begins so |
 # | PGD on CIFAR-10 | ε = 1/255, 10 steps of 0.25/255 | the printed step of 2 exceeds the printed ε of 1 |
 # | L2 attack | a ball of the same ε; three other readings stand beside it | the literal reading |
