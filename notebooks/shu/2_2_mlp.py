@@ -112,7 +112,7 @@ page.figure("figure-6", sweeps, lambda runs: figures.draw_pairs(cw2(runs), "tabl
 # %%
 page.text(sweeps, lambda runs: beyond.box_by_box(cw2(runs)),
         "Mean squared L2 distance of the samples of Table 6 from the clean digit, pixels from 0 to 1: {far}. "
-        "A box of fewer pixels lies nearer by itself; how near the digits are to the boundary is not measured.")
+        "A box of fewer pixels lies nearer by itself; how near the digits lie to it is not measured.")
 
 # %% [markdown]
 # The curves show the rate of each network as $b$ grows; the dotted line is the box of Table 6. Its pixels are those that all examples

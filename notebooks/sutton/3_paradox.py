@@ -153,8 +153,8 @@ def example_in_words(runs):
         for key, item in (("attack", "table-5"), (5, "table-11"), (10, "table-12")))
     return (f"Of the correctly classified test images, {attack} are attackable: a step along the loss "
             "gradient flips the label, or the gradient is exactly zero. At least one of "
-            f"{runs.draws.iloc[0]:,} noise samples of ten times the norm of that step flips the label for "
-            f"{ten} of the images with a step, and of five times the norm for {five}.")
+            f"{runs.draws.iloc[0]:,} noise samples of ten times the norm of the step flips the label for {ten} "
+            f"of these images, of five times for {five}.")
 
 
 page.text(example, lambda u: f"{example_in_words(u)} {{ref}}`Section 7.2.1 <sutton-7-2-1>` has the "
@@ -245,7 +245,7 @@ if len(shown := page.best(example)):
     page.box(
         "How many correctly classified test images of aeroplanes and cats (CIFAR-10) can be attacked, and of "
         f"how many does random noise flip the label? {example_in_words(shown)} The network, and how a zero "
-        "gradient counts, were chosen on this pair and deer-horse by the published values.",
+        "gradient counts, were chosen on this pair and another by the published values.",
         picture=draw_paradox(shown), alt=ALT, sets=(example,))
 
 # %%
