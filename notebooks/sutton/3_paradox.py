@@ -153,8 +153,8 @@ def example_in_words(runs):
         for key, item in (("attack", "table-5"), (5, "table-11"), (10, "table-12")))
     return (f"Of the correctly classified test images, {attack} are attackable: a step along the loss "
             "gradient flips the label, or the gradient is exactly zero. At least one of "
-            f"{runs.draws.iloc[0]:,} noise samples of ten times the norm of the step flips the label for {ten} "
-            f"of these images, of five times for {five}.")
+            f"{runs.draws.iloc[0]:,} noise samples of ten times the norm of the step flips the label for "
+            f"{ten} of these images, of five times for {five}.")
 
 
 page.text(example, lambda u: f"{example_in_words(u)} {{ref}}`Section 7.2.1 <sutton-7-2-1>` has the "
