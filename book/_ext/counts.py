@@ -113,7 +113,10 @@ def published(paper):
         count, counts, judged = tally(keys)
         rows.append([name, *(f"{n:,}" for n in (count, *counts.values())), f"{sum(judged)} of {len(judged)}"])
     head = ["paper", "numbers", *OF_NUMBERS, "judged claims that hold"]
-    return ("Numbers that an item shows again count once.\n\n"
+    meant = "" if paper == "all" else (     # the page of all papers has the headline, which says so
+        "*Measured* numbers come from the paper's kind of network and data, some with less training or fewer "
+        "images than published. ")
+    return (f"{meant}Numbers that an item shows again count once.\n\n"
             f":::{{div}} numbers\n{markdown_table(head, rows)}\n:::")
 
 

@@ -256,7 +256,7 @@ page.text((), lambda: {"inside": inside, "all": len(crossings), "image": crossin
         "{inside} of {all} exact values lie inside the 99.99% intervals of the measured shares. With 3,072 "
         "values, as in a CIFAR-10 image, and δ = 10, at least one of 2,000 perturbations crosses the plane "
         "with a probability of {image:.3g}%. Measured shares of networks are far larger ({{ref}}`Section 7.2 "
-        "<sutton-7-2-1>`): their boundaries are not planes at the end of the attack.")
+        "<sutton-7-2-1>`): a boundary may be curved, or nearer than the norm of the attack.")
 checks.check("procedure-random-perturbation", equals(shares, R), {}, {
     "all must succeed": {"result": lambda flips: 0 if flips.all() else len(flips)},
     "not in norms of the attack": {"radius": lambda delta, norm: delta},
