@@ -9,7 +9,7 @@
 # make card      MODEL=package.module:factory WEIGHTS=net.safetensors DATA=images.npz OUT=card.html CHECK=... IMAGES=n RETRAINED="..."
 # make same      EXPERIMENT=he/attacks: does changed code compute what it did? then its digest is renewed
 # make readme    the README's picture and finder
-# make pair      both halves of every notebook in step     make lock    renew requirements.lock
+# make pair      write each .ipynb from its .py     make lock    renew requirements.lock
 # make clean     drop what was built (not the environment, the cache, a sweep, runs of other parameters)
 # make env       the environment alone, mended where it is half-made; make venv: without packages
 # Knobs: PROFILE=smoke|quick|paper  JOBS=n  VENV=folder  PYTHON=python3

@@ -50,45 +50,21 @@ def test_a_pair_out_of_step_is_named_and_mended(tmp_path):
     assert "print(1)" in text.with_suffix(".ipynb").read_text()
 
 
-@pytest.mark.parametrize("merge", [None, *pair.MIDDLE])
-def test_the_newer_half_wins_but_in_a_merge(tmp_path, merge):
-    """Git merges the text half by lines and leaves the .ipynb of one side, written later."""
-    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-    if merge:
-        (tmp_path / ".git" / merge).write_text(f"{'0' * 40}\n")
+def test_an_ipynb_that_was_edited_later_is_named_and_left(tmp_path):
     text = tmp_path / "x.py"
     text.write_text((ROOT / "notebooks" / f"{NOTEBOOKS[0]}.py").read_text())
     pair.main(str(tmp_path))
-    text.write_text(f"{text.read_text()}\n# %%\nprint('merged')\n")
+    ipynb = text.with_suffix(".ipynb")
+    edited = ipynb.read_text().replace("import", "from x import", 1)
+    ipynb.write_text(edited)
     later = time.time() + 10
-    os.utime(text.with_suffix(".ipynb"), (later, later))
+    os.utime(ipynb, (later, later))
+    with pytest.raises(SystemExit, match="x.ipynb: edited after x.py; `jupytext"):
+        pair.main(str(tmp_path))
+    assert ipynb.read_text() == edited
+    os.utime(text, (later, later))
     pair.main(str(tmp_path))
     pair.main(str(tmp_path), check=True)
-    assert ("merged" in text.read_text()) == bool(merge)
-
-
-def test_the_text_half_wins_where_a_stash_left_conflicts(tmp_path):
-    def git(*words, check=True):
-        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a", *words], cwd=tmp_path, check=check,
-                       capture_output=True)
-
-    git("init", "-q")
-    text = tmp_path / "x.py"
-    source = (ROOT / "notebooks" / f"{NOTEBOOKS[0]}.py").read_text()
-    for step, words in enumerate((["commit", "-qm", "a"], ["stash"], ["commit", "-qm", "b"])):
-        text.write_text(f"{source}\n# %%\nprint({step})\n")
-        pair.main(str(tmp_path))
-        git("add", ".")
-        git(*words)
-    git("stash", "pop", check=False)
-    assert "<<<<" in text.read_text()
-    text.write_text(f"{source}\n# %%\nprint('by hand')\n")
-    later = time.time() + 10
-    os.utime(text.with_suffix(".ipynb"), (later, later))
-    text.with_suffix(".ipynb").write_text(pair.expected(text)[0].replace("by hand", "one side"))
-    os.utime(text.with_suffix(".ipynb"), (later, later))
-    pair.main(str(tmp_path))
-    assert "by hand" in text.read_text() and "by hand" in text.with_suffix(".ipynb").read_text()
 
 
 def test_pairs_are_utf_8_wherever_they_are_written(tmp_path):
@@ -320,7 +296,6 @@ def test_only_what_needs_the_last_commit_needs_git(tmp_path, monkeypatch):
     monkeypatch.delenv("BOUNDARY_REVISION", raising=False)
     runtime.revision.cache_clear()
     try:
-        assert not pair.merging(tmp_path)
         assert runtime.revision() == "unknown" and runtime.committed(ROOT / "Makefile") is None
     finally:
         runtime.revision.cache_clear()

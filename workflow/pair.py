@@ -1,11 +1,9 @@
 """Keep each notebook's two halves the same: the .ipynb is a pure function of the text half.
 
-python -m workflow.pair           write the halves (the newer one wins; in a conflict of git, the text half)
+python -m workflow.pair           write each .ipynb from its .py
 python -m workflow.pair --check   exit 1 and name the pairs that differ
 """
 import hashlib
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -67,47 +65,32 @@ def on_save(model, path, contents_manager, **_):
         model["content"] = _halves(jupytext.reads(model["content"], fmt="py:percent"))[1]
 
 
-MIDDLE = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "rebase-merge", "rebase-apply")
-
-
-def merging(root):
-    """Whether git is in the middle of a merge, rebase, cherry-pick or revert there, or has conflicts left.
-
-    Then the .ipynb is one side's, and only newer. (`git stash pop` leaves conflicts alone to tell it by.)
-    """
-    def git(*words):
-        run = subprocess.run(["git", "-C", root, *words], capture_output=True, encoding="utf-8")
-        return run.stdout.strip()
-
-    if shutil.which("git") is None:
-        return False
-    folder = git("rev-parse", "--absolute-git-dir")
-    return bool(folder) and (any(Path(folder, name).exists() for name in MIDDLE)
-                             or bool(git("ls-files", "--unmerged")))
-
-
 def _replace(path, text):
     runtime.write_atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
 
 
 def main(root="notebooks", check=False):
+    """Write the .ipynb of each text half; where `check`, only name the pairs that differ.
+
+    An .ipynb that was edited after its text half, outside JupyterLab, is named and left as it is.
+    """
     files = [p for p in sorted(Path(root).rglob("*.*")) if ".ipynb_checkpoints" not in p.parts
              and COPY not in p.stem]
     texts = [p for p in files if p.suffix == ".py"]
     bad = [f"{p}: no text half" for p in files if p.suffix == ".ipynb" and p.with_suffix(".py") not in texts]
-    text_wins = check or merging(root)
     for text in texts:
         ipynb = text.with_suffix(".ipynb")
-        edited = not text_wins and ipynb.exists() and ipynb.stat().st_mtime > text.stat().st_mtime
-        if edited and ipynb.read_text(encoding="utf-8") != expected(text)[0]:  # in JupyterLab
-            _replace(text, jupytext.writes(jupytext.read(ipynb), fmt="py:percent"))
-        for path, want in zip((ipynb, text), expected(text)):
-            if path.exists() and path.read_text(encoding="utf-8") == want:
+        for path, wanted in zip((ipynb, text), expected(text)):
+            if path.exists() and path.read_text(encoding="utf-8") == wanted:
                 continue
             if check:
                 bad.append(f"{path}: not in step with its other half; run `make pair`")
+            elif path.exists() and path.stat().st_mtime > text.stat().st_mtime:
+                bad.append(f"{path}: edited after {text.name}; `jupytext --to py:percent {path}` takes its "
+                           f"cells over, `touch {text}` drops them; then run `make pair` again")
+                break
             else:
-                _replace(path, want)
+                _replace(path, wanted)
     if bad:
         raise SystemExit("\n".join(bad))
 
