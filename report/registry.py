@@ -59,13 +59,13 @@ def build(name, *, generator=None, **options):
     name       one of `names()`
     generator  CPU generator that draws the initial weights; the global generator is left as it was
     options    passed to the builder
-    Raises ValueError for an unknown name.
+    Raises UserError for an unknown name.
     """
     key = name.split("-")[0]
     if is_paper(key):
         importlib.import_module(f"papers.{key}.models")
     if name not in _BUILDERS:
-        raise ValueError(f"unknown architecture {name!r}; allowed: {', '.join(names())}")
+        raise runtime.UserError(f"unknown architecture {name!r}; allowed: {', '.join(names())}")
     with torch.random.fork_rng(devices=[]):
         if generator is not None:
             torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))

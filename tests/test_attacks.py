@@ -265,6 +265,7 @@ def test_the_judge_refuses_proposals_of_another_shape(digits):
 
 @pytest.mark.parametrize("make, said", [
     (lambda: Linf(0.0), "size 0.0: a size above 0"), (lambda: FGSM(Linf()), "need a bound"),
+    (lambda: PGD(L2(), 5, 0.1), "need a bound"),
     (lambda: PGD(Linf(0.1), 0, 0.1), "steps=0"), (lambda: PGD(Linf(0.1), 5, 0.0), "step=0.0"),
     (lambda: CarliniWagner(rate=0.1, c=0.1, iterations=0), "iterations=0"),
     (lambda: CarliniWagner(rate=0.1, c=0.1, searches=0), "searches=0"),
@@ -315,6 +316,16 @@ def test_chance_and_targets_are_asked_for(digits):
         FGSM(Linf(0.1, targeted=True))(net, x, y)
     with pytest.raises(runtime.UserError, match="a targeted threat needs target="):
         FGSM(Linf(0.1))(net, x, y, target=y)
+
+
+@pytest.mark.parametrize("change, said", [
+    (lambda y: y + 10, r"lie in 1\d..19, but the model has 10 classes"),
+    (lambda y: y[:3], r"targets are .* \[3\]"), (lambda y: y.float(), "targets are torch.float32")])
+def test_a_target_that_is_no_class_is_named(change, said, digits):
+    net, x, y = digits
+    attack = FGSM(Linf(0.1, targeted=True))
+    with pytest.raises(runtime.UserError, match=said):
+        attack(net, x, y, target=change(y))
 
 
 # ---- FGSM and PGD ----------------------------------------------------------------------------------------

@@ -248,6 +248,7 @@ def test_similarities_are_those_of_the_images_returned():
 
 @pytest.mark.parametrize("source, background, options, message", [
     (sources().float(), WHITE, {}, "source: pixels lie in .0, 255.; .0, 1. is needed"),
+    (sources() / 255, WHITE * 1.5 / 255, {}, "background: pixels lie in .1.5, 1.5.; .0, 1. is needed"),
     (sources()[:, 0], WHITE, {}, "source must be images .N, C, H, W., uint8 or float32"),
     (sources().double(), WHITE, {}, "source must be images .N, C, H, W., uint8 or float32"),
     (sources().expand(-1, 3, -1, -1), WHITE, {}, "one image or one per source"),

@@ -312,10 +312,13 @@ def test_batches_run_across_epoch_ends():
 @pytest.mark.parametrize("make, said", [
     (lambda: classifier.BoundaryNet(35), "35 directions are too few"),
     (lambda: classifier.train(pairs(9), steps=0, generator=seeded()), "steps=0"),
+    (lambda: classifier.train(pairs(9), steps=1, batch=0, generator=seeded()), "batch=0"),
+    (lambda: classifier.train(pairs(9), steps=1, rate=math.nan, generator=seeded()), "rate=nan"),
     (lambda: classifier.train(pairs(9)[:0], steps=1, generator=seeded()), "nothing to learn"),
     (lambda: classifier.Pairs(*(torch.zeros(n, 9) for n in (2, 3)), *torch.ones(2, 2)), "pairs of shapes"),
     (lambda: classifier.threshold(torch.zeros(0), torch.ones(3)), "no number of one kind"),
     (lambda: refine(None, torch.zeros(1, 1, 1, 1), None, None, halvings=0), "halvings=0"),
+    (lambda: refine(None, torch.zeros(1, 1, SIDE, SIDE), torch.ones(2, D), None), "orthogonal"),
 ])
 def test_settings_out_of_range_are_named(make, said):
     with pytest.raises(UserError, match=said):

@@ -20,7 +20,7 @@ from shared.data import sets
 from shared.training import checkpoint
 from shared.training.fit import augmented, fit, loss, rate
 from shared.training.recipe import Recipe
-from tests.golden.training import Ascent, Dies, Killed, Noise, images, tiny, weights_after
+from tests.outputs.examples import Noise, training_images, untrained, weights_after
 
 CPU = torch.device("cpu")
 FAST = Recipe(epochs=2, images=1000)
@@ -31,7 +31,7 @@ def digits():
     return sets.load("digits", profile="smoke")
 
 
-# ---- a net and images small enough to train in milliseconds, see tests/golden/training.py ----------------
+# ---- a net and images small enough to train in milliseconds, see tests/outputs/examples.py ---------------
 def furthest(a, b):
     return max(float((a[k].double() - b[k].double()).abs().max()) for k in a)
 
@@ -56,7 +56,7 @@ def test_training_ends_where_after_epoch_says_so_with_the_weights_of_that_epoch(
         states[epochs] = {k: v.clone() for k, v in net.state_dict().items()}
         return epochs == 2
 
-    net, (x, y) = tiny(), images()
+    net, (x, y) = untrained(), training_images()
     fit(net, x, y, replace(EVERY, epochs=4, schedule="constant"), device=CPU, after_epoch=look,
         generator=torch.Generator().manual_seed(1))
     assert seen == [(1, True), (2, True)] and furthest(states[2], net.state_dict()) == 0 < furthest(
@@ -66,7 +66,7 @@ def test_training_ends_where_after_epoch_says_so_with_the_weights_of_that_epoch(
 def test_dropout_follows_the_generator_and_the_global_one_stays_as_it_was():
     found = []
     for seed in (7, 8):
-        net, (x, y) = tiny(), images()
+        net, (x, y) = untrained(), training_images()
         torch.manual_seed(seed)
         state = torch.get_rng_state()
         fit(net, x, y, EVERY, generator=torch.Generator().manual_seed(1), device=CPU)
@@ -92,7 +92,7 @@ def test_shifts_move_whole_images_by_every_offset_and_fill_with_zeros():
 
 
 def test_flips_mirror_about_half_of_the_images():
-    x = images(400)[0]
+    x = training_images(400)[0]
     moved = augmented(x, Recipe(epochs=1, flip=True), torch.Generator().manual_seed(0))
     same, mirrored = (moved == x).flatten(1).all(1), (moved == x.flip(3)).flatten(1).all(1)
     assert (same ^ mirrored).all() and 160 < int(mirrored.sum()) < 240
@@ -126,7 +126,7 @@ def test_the_squared_loss_refuses_a_net_with_several_logits():
 
 # ---- hooks -----------------------------------------------------------------------------------------------
 def test_a_hook_sees_the_augmented_batch_as_fractions_with_its_labels_and_the_net_in_training():
-    x, y = images()
+    x, y = training_images()
     seen = []
 
     def hook(net, batch, labels, generator):
@@ -134,7 +134,7 @@ def test_a_hook_sees_the_augmented_batch_as_fractions_with_its_labels_and_the_ne
         seen.append((batch, labels))
         return batch
 
-    net = fit(tiny(), x, y, Recipe(epochs=1, batch=20), hook=hook, device=CPU,
+    net = fit(untrained(), x, y, Recipe(epochs=1, batch=20), hook=hook, device=CPU,
               generator=torch.Generator().manual_seed(1))
     (batch, labels), = seen
     where = [(x.float() / 255 - b).abs().flatten(1).amax(1).argmin() for b in batch]
@@ -147,22 +147,44 @@ def test_what_a_hook_returns_is_what_the_net_learns_from():
         return torch.full_like(batch, 0.5)
 
     black = dict(generator=torch.Generator().manual_seed(1), device=CPU)
-    x, y = images()
-    grey = fit(tiny(dropout=0.0), torch.full_like(x, 0.5, dtype=torch.float32), y, BASE, **black)
+    x, y = training_images()
+    grey = fit(untrained(dropout=0.0), torch.full_like(x, 0.5, dtype=torch.float32), y, BASE, **black)
     black["generator"].manual_seed(1)
-    hooked = fit(tiny(dropout=0.0), x, y, BASE, hook=flat, **black)
+    hooked = fit(untrained(dropout=0.0), x, y, BASE, hook=flat, **black)
     assert furthest(grey.state_dict(), hooked.state_dict()) == 0
 
 
 def test_in_bfloat16_a_hook_that_looks_without_gradient_does_not_stop_the_net_from_learning():
-    assert furthest(weights_after(replace(BASE, bf16=True), Ascent(0.1)), tiny().state_dict()) > 1e-3
-    x, y = images()
-    net = fit(tiny(), x, y, replace(BASE, bf16=True), generator=torch.Generator().manual_seed(1), device=CPU,
-              hook=Ascent(0.1))
-    assert all(not torch.equal(a, b) for a, b in zip(net.parameters(), tiny().parameters()))
+    def ascent(net, images, labels, generator):
+        with torch.no_grad():
+            net(images)
+        x = images.clone().requires_grad_()
+        slope, = torch.autograd.grad(nn.functional.cross_entropy(net(x).float(), labels), x)
+        return (images + 0.1 * slope.sign()).clamp(0, 1)
+
+    trained = weights_after(replace(BASE, bf16=True), ascent)
+    assert furthest(trained, untrained().state_dict()) > 1e-3
+    assert not any(torch.equal(trained[name], p) for name, p in untrained().named_parameters())
 
 
 # ---- a killed training goes on ---------------------------------------------------------------------------
+class Killed(Exception):
+    pass
+
+
+class Dies:
+    """A hook that adds noise to so many batches, and ends the training at the next one."""
+
+    def __init__(self, batches):
+        self.left = batches
+
+    def __call__(self, net, images, labels, generator):
+        if self.left == 0:
+            raise Killed
+        self.left -= 1
+        return Noise(0.1)(net, images, labels, generator)
+
+
 @pytest.mark.parametrize("recipe", [
     Recipe(epochs=4, batch=8, shift=1, flip=True),
     Recipe(epochs=4, batch=8, optimiser="adam", rate=0.01, schedule="steps", milestones=(1.5, 3), images=17),
@@ -179,6 +201,16 @@ def test_a_training_killed_anywhere_ends_with_the_bits_of_one_that_ran_through(t
         resumed = Dies(8 - at // 2 * 2)
         assert furthest(whole, weights_after(recipe, resumed)) == 0 and resumed.left == 0
     assert not list(tmp_path.glob(".part-*"))
+
+
+@pytest.mark.parametrize("changes, seed", [({"rate": 0.04}, 1), ({}, 2)])
+def test_the_state_of_another_training_is_not_taken_up(tmp_path, changes, seed):
+    with checkpoint.kept_in(tmp_path):
+        with pytest.raises(Killed):
+            weights_after(BASE, Dies(2))
+        hook = Dies(3)
+        weights_after(replace(BASE, **changes), hook, seed=seed)
+        assert hook.left == 0       # three epochs of one batch, none left out
 
 
 # ---- the zoo ---------------------------------------------------------------------------------------------
