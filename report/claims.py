@@ -35,19 +35,22 @@ class NoValue(Exception):
 class Claims(dict):
     """`{item: {phrase: predicate}}` of a paper, filled by its own calls; see `judge` for a predicate."""
 
-    def __call__(self, item, phrase, *others, counts=None, cells=False):
+    def __call__(self, item, phrase, *others, counts=None, cells=False, own=False):
         """Decorator: the function judges the claim of `item` with `phrase`; it takes rows of `others`, too.
 
         In a function's place may stand a text: why the claim cannot be judged.
 
         counts  a run's labels -> whether it decides the claim, which waits for no other; None: all decide
         cells   whether the rows hold `Cell`s, for a claim that tells n or a status; else their values alone
+        own     whether the claim speaks of none of the proxies on which the rest of the item is measured
         """
         def register(predicate):
             if counts:
                 predicate.counts = counts
             if cells:
                 predicate.cells = True
+            if own:
+                predicate.own = True
             given = self.setdefault(item, {})
             if phrase in given:
                 raise runtime.UserError(f"{item}: {phrase!r} is judged twice")
@@ -64,7 +67,7 @@ def of(paper, item):
     return importlib.import_module(name).claim.get(item, {})
 
 
-def judge(item, rows, predicates, *, lacking=None, others=None):
+def judge(item, rows, predicates, *, lacking=None, others=None, proxies=False):
     """Every claim of the item, judged, in the paper's order: `[{"claim": its words, "holds", "evidence"}]`.
 
     rows        what the predicates look at: the measured rows of the item, or a figure's data
@@ -77,6 +80,7 @@ def judge(item, rows, predicates, *, lacking=None, others=None):
                 something is lacking waits, with what the present rows show. None: the rows are those of a
                 small run, and a claim that they are too few to judge is open
     others      {item id: (rows, lacking)} of the other items
+    proxies     whether what is measured of the item is a proxy: then only a predicate's `own` claim is judged
     Raises UserError naming the phrase, and the claims it may mean, where a claim is not judged exactly once,
     and where evidence is no person's text.
     """
@@ -90,8 +94,10 @@ def judge(item, rows, predicates, *, lacking=None, others=None):
     if left := [item.claims[n] for n in range(len(item.claims)) if n not in judged_by]:
         raise runtime.UserError(f"{item.title}: {len(left)} of {len(item.claims)} claims are not judged; "
                                 f"give each a predicate or the reason why there is none: {_quoted(left)}")
-    return [{"claim": claim, **_judged(item, rows, *judged_by[n], lacking, others or {})}
-            for n, claim in enumerate(item.claims)]
+    judged = [{"claim": claim, **_judged(item, rows, *judged_by[n], lacking, others or {})}
+              for n, claim in enumerate(item.claims)]
+    return [on_a_proxy(c) if proxies and not getattr(judged_by[n][1], "own", False) else c
+            for n, c in enumerate(judged)]
 
 
 # ---- claims on every case --------------------------------------------------------------------------------

@@ -111,13 +111,14 @@ def build(item, sets=(), runs=None, *, rows=None, data=None, claims=None, contai
     how_much, lacks = scale(sets, runs, rests), lacking(sets, runs)
     waiting = lacks() or ("runs of full size" if how_much["fraction"] < 1 else None)
     looked_at = pd.DataFrame(rows) if rows is not None else data
-    judged = judging.judge(item, looked_at, claims or {}, lacking=lacks if whole else None, others=others)
     cells = comparison.compare(item, rows) if rows is not None and item.rows else []
     if data is not None and item.printed_numbers:
         cells += comparison.compare_numbers(item, data)
     statuses = {c["status"] for c in cells} | ({comparison.status(status, item.title)[0]} - {None})
     on_proxies = "proxy" in statuses and statuses <= {"proxy", "not measured"}
-    if how_much["proxies"] or on_proxies:
+    judged = judging.judge(item, looked_at, claims or {}, lacking=lacks if whole else None, others=others,
+                           proxies=on_proxies)
+    if how_much["proxies"]:
         judged = [judging.on_a_proxy(c) for c in judged]
     printed = sum(comparison.comparable(value) for *_, value in comparison.printed_values(item))
     word, reason = verdict.verdict(judged, cells, evidence, status, waiting=waiting if whole else None,

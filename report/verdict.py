@@ -48,7 +48,7 @@ def verdict(claims, cells, evidence=None, status=None, waiting=None, published=N
         return _statement(claims, failed, evidence)
     real = [c for c in cells if c["status"] is None and c["agrees"] is not None]
     unsure = [c for c in cells if c["how"] == SAMPLING]   # measured as the paper did, on too few images
-    reason = "; ".join([_claims(claims), *_values(real, cells, waiting), *_statuses(cells), *_failed(failed)])
+    reason = "; ".join([_claims(claims), *_values(real, cells, waiting), *_statuses(cells)])
     if status is not None and not real:
         word, why = comparison.status(status, "verdict")
         return OF_STATUS[word], f"{reason}; {SAID.get(word, word)} ({why})"
@@ -105,7 +105,8 @@ def _statement(claims, failed, evidence):
         said.append(f"{caught} of {_counted(tried, 'mutant')} detected")
     if evidence["nearest_witness"] is not None:
         said.append(f"the nearest extremal example comes to {evidence['nearest_witness']}")
-    said += [*([_claims(claims)] if claims else []), *_failed(failed)]
+    if claims:
+        said.append(_claims(claims))
     if failed or violations or not within:
         word = "differs"
     elif caught == tried and (equality or tried) and not evidence.get("sampled"):
@@ -163,6 +164,7 @@ def _why(cell):
     return cell["why"]
 
 
-def _failed(failed):
-    said = ", ".join(f"“{c['claim']}”" for c in failed)
-    return [f"{_verb(len(failed), 'fail')}: {said}"] if failed else []
+def failing(claims):
+    """The claims that fail, quoted; empty where none does."""
+    failed = [c["claim"] for c in claims if c["holds"] is False]
+    return f"{_verb(len(failed), 'fail')}: {', '.join(f'“{claim}”' for claim in failed)}" if failed else ""

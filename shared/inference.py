@@ -355,7 +355,7 @@ def accuracy(model, images, labels):
         raise UserError(f"labels are {list(labels.shape)}; [{len(images)}] is needed, one per image")
     images = images if images.dtype == torch.uint8 else check_images(images)
     right = _labels(model, images, None, labels) == labels.to(images.device)
-    return float(right.to(torch.float32).mean())
+    return float(right.to("cpu", torch.float64).mean())
 
 
 def label_margins(scores, labels):

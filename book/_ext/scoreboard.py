@@ -6,15 +6,16 @@ from places import place
 from report import reference
 from report.display import MARK, badge, folded, markdown_table, sentence, symbols
 from report.results import scale_words
+from report.verdict import failing
 
 HEADER = ["item", "paper", "kind", "verdict", "scale", "in short", "data", "sort"]
 OTHERS = "Equations, definitions, procedures"  # what the book does not count as results
 
 
 def row(item, kept, word):
-    """What every list says of an item: its label, its verdict, the scale of its record, the reason."""
-    return [place(item), badge(word, item), scale_words(kept) if kept else "",
-            kept["reason"] if kept else symbols(item.caption)]
+    """What every list says of an item: label, verdict, scale of its record, reason and failing claims."""
+    why = "; ".join(filter(None, [kept["reason"], failing(kept["claims"])])) if kept else item.caption
+    return [place(item), badge(word, item), scale_words(kept) if kept else "", symbols(why)]
 
 
 def table(header, rows):

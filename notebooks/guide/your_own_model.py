@@ -91,7 +91,8 @@ x_test, y_test = digits.x_test / 255, digits.y_test
 # 2. Your model, from images to logits [N, classes]: without a softmax.
 def trained(seed):
     torch.manual_seed(seed)
-    network = nn.Sequential(nn.Flatten(), nn.Linear(784, 64), nn.ReLU(), nn.Linear(64, 10))
+    network = nn.Sequential(nn.Flatten(), nn.Linear(784, 64), nn.ReLU(),
+                            nn.Linear(64, 10))
     optimiser = torch.optim.Adam(network.parameters(), lr=0.005)
     for rows in torch.randint(len(x_train), (300, 50)):
         loss = nn.functional.cross_entropy(network(x_train[rows]), y_train[rows])
@@ -105,9 +106,12 @@ model = trained(seed=0)
 # 3. Three instruments; the first two attack and mix 100 images.
 print("accuracy:", inference.accuracy(model, x_test, y_test))
 x, y = x_test[:100], y_test[:100]
-print("accuracy under PGD:", PGD(Linf(0.1), steps=20, step=0.02)(model, x, y, generator=0).robust_accuracy)
-pairs = borderline.search(model, x, borderline.backgrounds("digit", x, y, 0), max_iterations=20)
-print("similarity where the label changes:", borderline.summary(pairs)["robustness_mean"])
+attacked = PGD(Linf(0.1), steps=20, step=0.02)(model, x, y, generator=0)
+print("accuracy under PGD:", attacked.robust_accuracy)
+backgrounds = borderline.backgrounds("digit", x, y, 0)
+pairs = borderline.search(model, x, backgrounds, max_iterations=20)
+similarity = borderline.summary(pairs)["robustness_mean"]
+print("similarity where the label changes:", similarity)
 print("overlap of the classes:", roby.measure(model, x_test, y_test).overlap)
 
 # 4. All instruments, those that search on 40 images; card.html is for the browser.

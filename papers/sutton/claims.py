@@ -80,7 +80,7 @@ def of_datasets(row):
     return pairs
 
 
-@claim("table-1", "Networks are accurate")
+@claim("table-1", "Networks are accurate", own=True)
 def paradox(rows):
     """Everywhere: accuracy above 90%, more than half attackable, less than half flipped at five times."""
     right, attacked, flipped = (
@@ -95,7 +95,7 @@ def paradox(rows):
         f"test images, {text} (“accurate” is read as above 90%, “highly” and “mostly” as more than half)")
 
 
-@claim("table-1", "Train and test data")
+@claim("table-1", "Train and test data", own=True)
 def sets_differ_little(rows):
     """Training and test entries less than ten points apart in every row.
 
