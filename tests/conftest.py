@@ -2,6 +2,7 @@
 import contextlib
 import json
 import os
+import re
 import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -17,8 +18,7 @@ from tests import warm
 NOTEBOOKS = sorted(str(p.relative_to(ROOT / "notebooks").with_suffix(""))
                    for p in ROOT.glob("notebooks/*/*.py") if "-Copy" not in p.stem)
 
-
-# What a reader should not meet.
+# What a text for a reader should not have.
 SHOWN = {"raw list or dict": r"\[['\"]|\{['\"]",
          # A short revision such as 667e086 is none: no sign, more than one digit before the e.
          "e-notation": r"(?<![\w-])(?:\d+(?:\.\d+)?e[-+]\d+|\d(?:\.\d+)?e\d{1,2})\b",
@@ -26,6 +26,12 @@ SHOWN = {"raw list or dict": r"\[['\"]|\{['\"]",
          "nothing": r"\b(?:nan|None)\b(?! of)",
          "internal name": rf"(?<!/)\b(?:{'|'.join(reference.KINDS)})-\d+\b|"
                           rf"\b(?:{'|'.join(reference.KEYS)})-[a-z]\b"}
+
+
+def oddities(text, *allowed):
+    """What a text has of `SHOWN`, each with the words around it."""
+    return [(kind, text[max(0, m.start() - 40):m.end() + 40]) for kind, pattern in SHOWN.items()
+            if kind not in allowed for m in re.finditer(pattern, text)]
 
 
 def pytest_configure(config):
@@ -51,7 +57,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup():
-    """Nets of torch's own layers start from the same weights, whichever tests ran before."""
+    """Networks of torch's own layers start from the same weights, whichever tests ran before."""
     import torch  # here: the process that hands tests out does without
     torch.manual_seed(0)
 
@@ -99,8 +105,8 @@ def smoke(tmp_path_factory):
                 if not hasattr(thread, "runs"):
                     env = environment(folder) | {"BOUNDARY_FLIPS": f"{folder}/flips"}
                     thread.runs = ends.enter_context(contextlib.closing(warm.Runs(env)))
-                done = thread.runs.run([f"notebooks/{name}.ipynb", str(ran(folder, name)), "-p", "profile",
-                                      "smoke"], outcome(name))
+                words = [f"notebooks/{name}.ipynb", str(ran(folder, name)), "-p", "profile", "smoke"]
+                done = thread.runs.run(words, outcome(name))
                 text = json.dumps([done.returncode, done.stdout, done.stderr])
                 runtime.write_atomically(outcome(name), lambda part: part.write_text(text))
 

@@ -1,6 +1,6 @@
-"""Whether a claim could come out otherwise: results changed at random and by rule, the claim judged on each.
+"""Whether other results would flip a claim: results changed at random and by rule, the claim judged on each.
 
-The process that runs a notebook for the tests looks at this while it has the results (`leave_in`), so that
+The process that runs a notebook for the tests tries this while it has the results (`leave_in`), so that
 no test has to run the notebook again.
 """
 import copy
@@ -19,8 +19,8 @@ from report import experiment as experiments
 from report.cell import Cell
 
 CHANGES = {"negate": lambda v: -v, "zero": lambda v: 0 * v, "ten": lambda v: 10 * v,
-           "one": lambda v: 0 * v + 1,
-           "more": lambda v: v + 1, "thousand": lambda v: 1000 * v, "reverse": lambda v: -v}
+           "one": lambda v: 0 * v + 1, "more": lambda v: v + 1, "thousand": lambda v: 1000 * v,
+           "reverse": lambda v: -v}
 
 
 def changed(value, change):
@@ -51,34 +51,34 @@ def numbers(column):
     return pd.to_numeric(column.map(lambda v: v.value if isinstance(v, Cell) else v), errors="coerce")
 
 
-def mutations(looked, keys):
+def mutations(result, keys):
     """Changed copies of a result: every number at once, and one column or key at a time."""
-    if not isinstance(looked, pd.DataFrame):
+    if not isinstance(result, pd.DataFrame):
         for change in CHANGES:
-            yield from nested(looked, change)
+            yield from nested(result, change)
         return
-    for column in looked.columns:
+    for column in result.columns:
         for change in CHANGES:
-            yield looked.assign(**{column: [changed(v, change) for v in looked[column]]})
-        yield looked.assign(**{column: looked[column].to_numpy()[::-1]})
-    plain, measured = looked.select_dtypes("number"), [c for c in looked if numbers(looked[c]).notna().any()]
+            yield result.assign(**{column: [changed(v, change) for v in result[column]]})
+        yield result.assign(**{column: result[column].to_numpy()[::-1]})
+    plain, measured = result.select_dtypes("number"), [c for c in result if numbers(result[c]).notna().any()]
     for columns in (plain, measured):
-        for ascending in (True, False):     # what rises or falls from row to row, does so everywhere
-            yield looked.assign(**{c: looked[c].sort_values(key=numbers, ascending=ascending).to_numpy()
+        for ascending in (True, False):     # every column rises, or falls, from row to row
+            yield result.assign(**{c: result[c].sort_values(key=numbers, ascending=ascending).to_numpy()
                                    for c in columns if c not in keys})
 
 
-def drawn(value, generator, keys=()):
-    """`value` with every number and truth value within drawn anew around where it was."""
+def redrawn(value, generator, keys=()):
+    """`value` with every number and truth value within drawn anew around its old value."""
     if isinstance(value, pd.DataFrame):
         free = [c for c in value if c not in keys]
-        return value.assign(**{c: value[c].map(lambda v: drawn(v, generator)) for c in free})
+        return value.assign(**{c: value[c].map(lambda v: redrawn(v, generator)) for c in free})
     if isinstance(value, dict):
-        return {k: drawn(v, generator) for k, v in value.items()}
+        return {k: redrawn(v, generator) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [drawn(v, generator) for v in value]
+        return [redrawn(v, generator) for v in value]
     if isinstance(value, Cell):
-        return Cell(**drawn(vars(value), generator))
+        return Cell(**redrawn(vars(value), generator))
     if isinstance(value, (bool, np.bool_)):
         return bool(generator.random() < 0.5)
     if isinstance(value, (int, float, np.number)):
@@ -87,71 +87,71 @@ def drawn(value, generator, keys=()):
     return value
 
 
-def single(given, keys):
+def single(results, keys):
     """The results with one of them changed by a rule."""
-    for n, looked in enumerate(given):
-        for other in mutations(looked, keys):
-            yield [*given[:n], other, *given[n + 1:]]
+    for n, result in enumerate(results):
+        for mutation in mutations(result, keys):
+            yield [*results[:n], mutation, *results[n + 1:]]
 
 
-def draws(given, keys):
+def draws(results, keys):
     """The results with many numbers drawn anew at once, in one of them and in all."""
-    places = [*range(len(given))]
-    for chosen in [*([n] for n in places), places]:
+    places = [*range(len(results))]
+    for some in [*([n] for n in places), places]:
         generator = np.random.default_rng(0)
         for _ in range(400):
-            yield [drawn(looked, generator, keys) if n in chosen else looked
-                   for n, looked in enumerate(given)]
+            yield [redrawn(result, generator, keys) if n in some else result
+                   for n, result in enumerate(results)]
 
 
 def flips(predicate, changed_results, holds):
     """Whether some changed results get the other judgement."""
-    for given in changed_results:
+    for results in changed_results:
         try:
-            now, told = claims.outcome(predicate, given)
-            # Where other networks are stand-ins, a claim on all may fail, not hold: its words say so.
-            if bool(now or re.search(r"\(nothing on |\(it holds for ", told)) != holds:
+            now, evidence = claims.outcome(predicate, results)
+            # Where other networks are proxies, a claim on all may fail, not hold: its evidence says so.
+            if bool(now or re.search(r"\(nothing on |\(it holds for ", evidence)) != holds:
                 return True
         except Exception:  # a mutation may make no sense; it then proves nothing
             continue
     return False
 
 
-def of_values(judged, *_, **more):
+def of_values(judged, *_, **options):
     """`claims.conclude` of all cases that have a value, proxies, too: the small run may lack some."""
     values = [holds for holds in judged.values() if holds is not None]
     return all(values) if values else None, ""
 
 
-def unflippable(predicate, given, keys, *printed):
-    """Whether no changed result judges a claim otherwise: one change at a time, else many at once."""
+def unflippable(predicate, results, keys, *printed):
+    """Whether no changed results flip a claim: one change at a time, else many at once."""
     with mock.patch.object(claims, "conclude", of_values):
-        holds, _ = claims.outcome(predicate, given)
-        return holds is not None and not any(flips(predicate, changes(g, keys), holds)
-                                             for changes in (single, draws) for g in (given, *printed))
+        holds, _ = claims.outcome(predicate, results)
+        return holds is not None and not any(flips(predicate, changes(some, keys), holds)
+                                             for changes in (single, draws) for some in (results, *printed))
 
 
 # ---- in the process that runs a notebook -----------------------------------------------------------------
 def leave_in(folder):
-    """Let `claims.judge` leave in a folder, for each item, what it was given from others and cannot flip.
+    """Let `claims.judge` leave in a folder the claims of each item that no results flip, and the items used.
 
     Runs of experiments are left there, too, under `runs`.
     """
     judge = claims.judge
 
-    def judge_and_change(item, rows, predicates, **more):
-        judged = judge(item, rows, predicates, **more)
-        others = more.get("others") or {}
-        told = {"others": list(others), "judged": judged, "stuck": [], "error": ""}
+    def judge_and_change(item, rows, predicates, **options):
+        judged = judge(item, rows, predicates, **options)
+        others = options.get("others") or {}
+        entry = {"others": list(others), "judged": judged, "stuck": [], "error": ""}
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
-                warnings.simplefilter("ignore")  # changed results may divide by zero; that is their business
-                told["stuck"] = stuck(item, rows, predicates, others, judged)
+                warnings.simplefilter("ignore")     # a predicate may divide by a zero of a changed result
+                entry["stuck"] = stuck(item, rows, predicates, others, judged)
         except Exception:
-            told["error"] = traceback.format_exc()
+            entry["error"] = traceback.format_exc()
         Path(folder).mkdir(parents=True, exist_ok=True)
         with open(file_of(folder, item.paper, item.id), "a") as file:
-            print(json.dumps(told), file=file)
+            print(json.dumps(entry), file=file)
         return judged
 
     claims.judge = judge_and_change
@@ -166,25 +166,25 @@ def leave_in(folder):
 
 
 def file_of(folder, paper, item):
-    """Where `leave_in` keeps what it found of an item, a line each time that it was judged."""
+    """The file of an item in the folder of `leave_in`: a line each time that it was judged."""
     return Path(folder) / f"{paper}-{item}.jsonl"
 
 
 def stuck(item, rows, predicates, others, judged):
-    """What of the claims of an item no changed result judges otherwise, in words."""
+    """The claims of an item that no changed results flip, in words."""
     lines = []
     for phrase, predicate in predicates.items():
-        found, = [j for j in judged if " ".join(phrase.split()) in " ".join(j["claim"].split())]
+        claim, = [j for j in judged if " ".join(phrase.split()) in " ".join(j["claim"].split())]
         predicate, *names = predicate if isinstance(predicate, tuple) else (predicate,)
-        given = [rows if rows is not None else {}, *(others[n][0] for n in names)]
-        if isinstance(predicate, str) or any(other is None for other in given[1:]):
+        results = [rows if rows is not None else {}, *(others[n][0] for n in names)]
+        if isinstance(predicate, str) or any(result is None for result in results[1:]):
             continue    # it cannot be judged, or waits for the record of another item
-        given = claims.seen_by(predicate, given)
+        results = claims.seen_by(predicate, results)
         printed = [[pd.DataFrame(item.rows)]] if item.rows and not names else []
         try:
-            if unflippable(predicate, given, item.keys, *printed):
-                lines.append(f"{item.title}: {found['claim']}")
+            if unflippable(predicate, results, item.keys, *printed):
+                lines.append(f"{item.title}: {claim['claim']}")
         except Exception:
-            if not claims.waits(found):     # on a part of the rows anything may be missing
+            if not claims.waits(claim):     # on a part of the rows anything may be missing
                 raise
     return lines

@@ -20,41 +20,52 @@ def fitted(noise=0.0):
     """A linear network on 8 by 8 digits, trained for a second."""
     arrays = digits()
     x, y = (torch.as_tensor(arrays[k]) for k in ("x_train", "y_train"))
-    net = nn.Sequential(nn.AvgPool2d(3, 3), nn.Flatten(), nn.Linear(81, 10))
+    network = nn.Sequential(nn.AvgPool2d(3, 3), nn.Flatten(), nn.Linear(81, 10))
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        net[2].reset_parameters()
-        optimiser = torch.optim.Adam(net.parameters(), lr=0.05)
+        network[2].reset_parameters()
+        optimiser = torch.optim.Adam(network.parameters(), lr=0.05)
         for _ in range(60):
-            loss = nn.functional.cross_entropy(net(x / 255 + noise * torch.randn(x.shape)), y)
+            loss = nn.functional.cross_entropy(network(x / 255 + noise * torch.randn(x.shape)), y)
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
-    return net.eval()
+    return network.eval()
 
 
 @pytest.fixture(scope="module")
-def net():
+def network():
     return fitted()
 
 
 @pytest.fixture(scope="module")
-def images():
-    """40 digits of all classes and their labels."""
+def all_images():
+    """500 digits and their labels."""
     arrays = digits()
-    return torch.as_tensor(arrays["x_test"][:40]) / 255, torch.as_tensor(arrays["y_test"][:40])
+    return torch.as_tensor(arrays["x_test"]) / 255, torch.as_tensor(arrays["y_test"])
 
 
 @pytest.fixture(scope="module")
-def both(net, images):
-    return card({"plain": net, "noisy": fitted(0.5)}, *images, images=16, retrained=[fitted(0.1)])
+def images(all_images):
+    """40 digits of all classes and their labels."""
+    return tuple(part[:40] for part in all_images)
+
+
+@pytest.fixture(scope="module")
+def both(network, images):
+    return card({"plain": network, "noisy": fitted(0.5)}, *images, images=16, retrained=[fitted(0.1)])
+
+
+def first_pixels(x):
+    """A model of ten classes that takes no time."""
+    return x.flatten(1)[:, :10]
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------
 def test_a_share_and_a_median_have_the_intervals_of_binomial_counts():
-    made = share("a", "", torch.arange(10) < 3, torch.arange(10) < 8)
-    assert made.n == 8 and made.value == 3 / 8 and made.images[8:] == [None, None]
-    assert made.low == pytest.approx(0.0852, abs=1e-3) and made.high == pytest.approx(0.7551, abs=1e-3)
+    part = share("a", "", torch.arange(10) < 3, torch.arange(10) < 8)
+    assert part.n == 8 and part.value == 3 / 8 and part.images[8:] == [None, None]
+    assert (part.low, part.high) == pytest.approx((0.0852, 0.7551), abs=1e-3)
     half = quantile("b", "", torch.tensor([*range(1, 26), torch.nan]), "L2")
     assert (half.value, half.low, half.high, half.n) == (13, 8, 18, 25)     # ranks 8 and 18 of 25
     assert quantile("c", "", torch.tensor([1.0, 2.0]), "L2").low is None    # two values have no interval
@@ -66,9 +77,9 @@ def test_a_difference_is_taken_on_the_same_images():
     second = Measure("a", "", 3.0, None, None, 3, "L2", images=[3.0, 3.0, 3.0, 9.0])
     assert difference(first, second, draws) == (2.0, 2.0, 2.0, 3)
     assert difference(first, Measure("a", "", 1.0, None, None, 1, images=[1.0]), draws) is None
-    drawn = Measure("r", "", 1.0, None, None, 9, draws=[0.9, 1.1]), Measure("r", "", 2.0, None, None, 9,
-                                                                            draws=[1.9, 2.1])
-    assert difference(*drawn, draws)[:3] == pytest.approx((1.0, 1.0, 1.0))
+    resampled = [Measure("r", "", value, None, None, 9, draws=[value - 0.1, value + 0.1])
+                 for value in (1.0, 2.0)]
+    assert difference(*resampled, draws)[:3] == pytest.approx((1.0, 1.0, 1.0))
 
 
 @pytest.mark.parametrize("both, one, other, neither, low, high", [
@@ -78,8 +89,7 @@ def test_a_difference_of_paired_shares_has_newcombes_interval(both, one, other, 
     counts = torch.tensor([both, one, other, neither])
     hits = [share("a", "", torch.tensor(right).repeat_interleave(counts))
             for right in ([True, False, True, False], [True, True, False, False])]
-    found = difference(*hits, None)
-    assert found[1:3] == pytest.approx((low, high), abs=1e-4) and found[3] == both + one + other + neither
+    assert difference(*hits, None)[1:] == pytest.approx((low, high, int(counts.sum())), abs=1e-4)
 
 
 def test_each_section_measures_both_models_with_intervals(both):
@@ -90,27 +100,27 @@ def test_each_section_measures_both_models_with_intervals(both):
             assert measure.low <= measure.value <= measure.high, measure.name
     assert both.measure("plain", "accuracy").value > 0.8
     assert both.measure("plain", "pgd_accuracy").value <= both.measure("plain", "noise_accuracy").value
-    grown = [both.measure("plain", f"noise_{delta}").value for delta in (1, 2, 5, 10)]
-    assert grown == sorted(grown)
+    flipped = [both.measure("plain", f"noise_{delta}").value for delta in (1, 2, 5, 10)]
+    assert flipped == sorted(flipped)
 
 
-def test_re_trainings_share_mistakes_or_do_not(net, images):
+def test_re_trainings_share_mistakes_or_do_not(network, images):
     x, y = images
 
-    def nearest(given):     # its class is that of the clean image next to it: no small perturbation moves it
-        away = torch.cdist(given.flatten(1), x.flatten(1))
-        return -torch.stack([away[:, y == k].amin(1) for k in range(10)], 1)
+    def nearest(z):     # its class is that of the clean image next to it: no small perturbation changes it
+        distances = torch.cdist(z.flatten(1), x.flatten(1))
+        return -torch.stack([distances[:, y == k].amin(1) for k in range(10)], 1)
 
     def values(other):
-        made = card(net, x, y, images=10, retrained=[other])
-        return [made.measure("model", name).value for name in (
+        report = card(network, x, y, images=10, retrained=[other])
+        return [report.measure("model", name).value for name in (
             "transfer", "alarm_adversarial", "region", "region_transfer")]
-    transfer, alarm, region, same = values(net)
-    assert (transfer, alarm) == (1, 0) and region == same > 0.5
+    transfer, alarm, region, region_transfer = values(network)
+    assert (transfer, alarm) == (1, 0) and region == region_transfer > 0.5
     assert values(nearest) == [0, 1, region, 0]
 
 
-def test_the_nearest_adversarial_images_of_a_linear_model_are_as_near_as_they_are():
+def test_the_nearest_adversarial_images_of_a_linear_model_are_as_near_as_in_closed_form():
     draws = torch.Generator().manual_seed(0)
     w, x = torch.randn(10, 192, generator=draws), 0.5 + 0.1 * torch.randn(20, 3, 8, 8, generator=draws)
 
@@ -119,104 +129,94 @@ def test_the_nearest_adversarial_images_of_a_linear_model_are_as_near_as_they_ar
     x = x.clamp(0, 1)
     scores = linear(x)
     y = scores.argmax(1)
-    gaps = (scores.amax(1, keepdim=True) - scores) / (w[y][:, None] - w).norm(dim=2)
-    exact = gaps.scatter(1, y[:, None], torch.inf).amin(1).quantile(0.5)
+    distances = (scores.amax(1, keepdim=True) - scores) / (w[y][:, None] - w).norm(dim=2)
+    exact = distances.scatter(1, y[:, None], torch.inf).amin(1).quantile(0.5)
     assert card(linear, x, y).measure("model", "cw_distance").value == pytest.approx(float(exact), rel=0.1)
 
 
-def test_sizes_of_perturbations_grow_with_the_image(net, images):
-    made = card(lambda x: x.flatten(1)[:, :10], torch.rand(4, 1, 7, 7), torch.arange(4))
+def test_sizes_of_perturbations_grow_with_the_image():
+    report = card(first_pixels, torch.rand(4, 1, 7, 7), torch.arange(4))
     # Of a 16th of the pixels of a digit, for which the size is 1.5.
-    assert "(L2 ≤ 0.38)" in made.measure("model", "cw_accuracy").label
-
-
-def test_a_seed_gives_the_same_card_again(net, images, both):
-    again = card({"plain": net}, *images, images=16, retrained=[fitted(0.1)])
-    first, second = ({m.name: m.value for s in made.sections["plain"] for m in s.measures}
-                     for made in (both, again))
-    assert first.keys() == second.keys()
-    assert all(first[k] == pytest.approx(second[k], rel=1e-3) for k in first)
+    assert "(L2 ≤ 0.38)" in report.measure("model", "cw_accuracy").label
 
 
 # ---- warnings --------------------------------------------------------------------------------------------
-def named(made):
-    return {name.partition(":")[0] for _, name in made.warnings}
+def warned(report):
+    """The names of a card's warnings."""
+    return {name.partition(":")[0] for _, name in report.warnings}
 
 
 @pytest.mark.parametrize("wrapped, name", [
-    (lambda net: lambda x: net(x).softmax(1), "probabilities"),
-    (lambda net: lambda x: net(x) + torch.randn(len(x), 10), "unsteady"),
-    (lambda net: lambda x: net(x).round() + 0 * x.sum(), "no-gradient"),
-    (lambda net: lambda x: net(x).detach(), "no-gradient"),
-    (lambda net: lambda x: net(x + 0 * (x - x).sqrt()), "no-gradient"),     # not a number
-    (lambda net: lambda x: torch.cat([net(x), net(x)[:, :2] - 100], 1), "missing-classes"),
-    (lambda net: lambda x: 1e-3 * net(x) + torch.eye(10)[3], "no-better-than-chance"),
+    (lambda model: lambda x: model(x).softmax(1), "probabilities"),
+    (lambda model: lambda x: model(x) + torch.randn(len(x), 10), "unsteady"),
+    (lambda model: lambda x: model(x).round() + 0 * x.sum(), "no-gradient"),
+    (lambda model: lambda x: model(x).detach(), "no-gradient"),
+    (lambda model: lambda x: model(x + 0 * (x - x).sqrt()), "no-gradient"),     # not a number
+    (lambda model: lambda x: torch.cat([model(x), model(x)[:, :2] - 100], 1), "missing-classes"),
+    (lambda model: lambda x: 1e-3 * model(x) + torch.eye(10)[3], "no-better-than-chance"),
 ])
-def test_what_a_model_does_wrong_is_warned_of_by_name(net, images, monkeypatch, wrapped, name):
+def test_what_a_model_does_wrong_is_warned_of_by_name(network, images, monkeypatch, wrapped, name):
     monkeypatch.setattr("shared.card.SECTIONS", SECTIONS[:2] + SECTIONS[4:])  # the others take long
-    made = card(wrapped(net), *images, images=8)
-    assert name in named(made) and f"warning {name}, model: " in repr(made)
-    assert all(text.count("\n") == 0 for text in made.warnings.values())
+    report = card(wrapped(network), *images, images=8)
+    assert name in warned(report) and f"warning {name}, model: " in repr(report)
+    assert not any("\n" in text for text in report.warnings.values())
 
 
-def test_an_attack_weaker_than_noise_is_warned_of(net):
-    arrays = digits()
-    x, y = torch.as_tensor(arrays["x_test"]) / 255, torch.as_tensor(arrays["y_test"])
-    margin = label_margins(net(x).detach(), y)
+def test_an_attack_weaker_than_noise_is_warned_of(network, all_images):
+    x, y = all_images
+    margin = label_margins(network(x).detach(), y)
     near = margin.masked_fill(margin <= 0, torch.inf).argsort()[:16]    # those that noise can flip
 
     def climbing(a):    # its gradient points away from where labels change
-        scores = net(a)
+        scores = network(a)
         return 2 * scores.detach() - scores
-    assert "attack-weaker-than-noise" in named(card(climbing, x[near], y[near]))
+    assert "attack-weaker-than-noise" in warned(card(climbing, x[near], y[near]))
 
 
-def test_few_images_and_pixels_outside_are_warned_of(net, images):
+def test_few_images_and_pixels_outside_are_warned_of(network, images):
     x, y = images
-    assert "few-images" in named(card(net, x, y, images=8))
-    made = card(net, 2 * x, y, images=8)
-    assert "pixels-outside" in named(made)
-    assert not [s for s in made.sections["model"] if s.title == "Nearest adversarial image"][0].measures
+    assert "few-images" in warned(card(network, x, y, images=8))
+    report = card(network, 2 * x, y, images=8)
+    assert "pixels-outside" in warned(report)
+    assert not [s for s in report.sections["model"] if s.title == "Nearest adversarial image"][0].measures
 
 
-def test_a_metric_that_disagrees_with_the_attack_is_warned_of(net, images):
-    def masked(x):      # noise in the corner, black in every digit, moves its logits; a gradient has nothing
-        return net(x).round() + (10 * x[:, 0, 0, :10]).round() + 0 * x.sum()
-    made = card({"plain": net, "masked": masked}, *images, images=40)
-    assert made.differences["pgd_accuracy"][1] > 0
-    assert "nearest boundary" in made.warnings["both", "rank-disagrees"]
+def test_a_metric_that_disagrees_with_the_attack_is_warned_of(network, images):
+    def masked(x):      # its logits change with noise in the corner, black in every digit; no gradient
+        return network(x).round() + (10 * x[:, 0, 0, :10]).round() + 0 * x.sum()
+    report = card({"plain": network, "masked": masked}, *images, images=40)
+    assert report.differences["pgd_accuracy"][1] > 0
+    assert "nearest boundary" in report.warnings["both", "rank-disagrees"]
 
 
 def test_only_a_difference_beyond_chance_disagrees(both):
-    made = Card(both.sections, both.settings)
-    made.differences = {"pgd_accuracy": (0.2, 0.1, 0.3, 9), "boundary_distance": (-0.1, -0.2, -0.05, 9),
-                        "borderline_similarity": (-0.1, -0.2, -0.05, 9), "cw_distance": (-0.1, -0.2, 0.1, 9)}
-    told = made.warnings["both", "rank-disagrees"]
-    assert "nearest boundary" in told and "similarity" not in told and "norm" not in told
+    report = Card(both.sections, both.settings)
+    report.differences = {
+        "pgd_accuracy": (0.2, 0.1, 0.3, 9), "boundary_distance": (-0.1, -0.2, -0.05, 9),
+        "borderline_similarity": (-0.1, -0.2, -0.05, 9), "cw_distance": (-0.1, -0.2, 0.1, 9)}
+    warning = report.warnings["both", "rank-disagrees"]
+    assert "nearest boundary" in warning and "similarity" not in warning and "norm" not in warning
 
 
-def test_a_section_that_fails_says_why_and_the_others_go_on(net, images):
-    calls = []
-
+def test_a_section_that_fails_says_why_and_the_others_go_on(network, images):
     def failing(x):
-        calls.append(len(x))
         if x.requires_grad:
             raise RuntimeError("no backward pass here")
-        return net(x)
+        return network(x)
     sections = {s.title: s for s in card(failing, *images, images=8).sections["model"]}
     assert "no backward pass here" in sections["Perturbations of one size"].error
     assert sections["Boundary distances"].measures and not sections["Boundary distances"].error
 
 
 # ---- files and command -----------------------------------------------------------------------------------
-def test_a_card_goes_on_where_it_was_stopped(net, images, tmp_path):
+def test_a_card_goes_on_where_it_was_stopped(network, images, tmp_path):
     file, calls, last = tmp_path / "part.json", [], torch.inf
 
     def counted(x):
         calls.append(len(x))
         if len(calls) == last:
             raise KeyboardInterrupt
-        return net(x)
+        return network(x)
     whole = card(counted, *images, images=8)
     spent, lines = len(calls), []
     last = 2 * spent - 3
@@ -228,43 +228,37 @@ def test_a_card_goes_on_where_it_was_stopped(net, images, tmp_path):
     assert 1 < len(calls) < spent / 4
     file.write_text("{")
     with pytest.raises(UserError, match="no card to go on with"):
-        card(net, *images, file=file)
+        card(network, *images, file=file)
 
 
-def test_the_page_needs_nothing_from_elsewhere(both, tmp_path):
+def test_the_page_needs_nothing_from_elsewhere(both, images, tmp_path):
     both.save(tmp_path / "card.html")
     text = (tmp_path / "card.html").read_text()
     assert len(text) < 3e6 and not re.search(r"(src|href)=|https?:|url\(|@import|<(script|link)", text)
     assert "prefers-color-scheme:dark" in text and "plain" in text
-    kept = json.loads((tmp_path / "card.json").read_text())
-    numbers = {m["name"]: m["value"] for s in kept["sections"]["plain"] for m in s["measures"]}
+    saved = json.loads((tmp_path / "card.json").read_text())
+    numbers = {m["name"]: m["value"] for s in saved["sections"]["plain"] for m in s["measures"]}
     assert numbers == {m.name: m.value for s in both.sections["plain"] for m in s.measures}
-    assert "<script>" not in card_named("<script>")
-
-
-def card_named(name):
-    arrays = digits()
-    x, y = torch.as_tensor(arrays["x_test"][:4]) / 255, torch.as_tensor(arrays["y_test"][:4])
-    return card({name: lambda x: x.flatten(1)[:, :10]}, x, y, images=4).html()
+    x, y = images
+    assert "<script>" not in card({"<script>": first_pixels}, x[:4], y[:4], images=4).html()
 
 
 def test_known_networks_are_dots_beside_the_model():
-    drawn = strip("accuracy", "%", [(0.5, "red")], {"a": {"accuracy": 0.2}, "b": {"accuracy": 0.8}, "c": {}})
-    assert drawn.count("<circle") == 2 and drawn.count("<path") == 1 and "20.0%" in drawn
+    html = strip("accuracy", "%", [(0.5, "red")], {"a": {"accuracy": 0.2}, "b": {"accuracy": 0.8}, "c": {}})
+    assert html.count("<circle") == 2 and html.count("<path") == 1 and "20.0%" in html
     assert strip("accuracy", "%", [(0.5, "red")], {}) == ""
 
 
 @pytest.fixture
-def folder(net, images, tmp_path, monkeypatch):
-    """A folder of a stranger's: a module, weights, data."""
+def folder(network, images, tmp_path, monkeypatch):
+    """A reader's folder: a module, weights, data."""
     (tmp_path / "mymodel.py").write_text(
         "from torch import nn\n\n\ndef make():\n"
         "    return nn.Sequential(nn.AvgPool2d(3, 3), nn.Flatten(), nn.Linear(81, 10))\n\n\n"
         "def wide():\n    return nn.Conv2d(3, 4, 3)\n\n\n"
         "def few():\n    return nn.Sequential(nn.Flatten(), nn.Linear(784, 3))\n")
-    save_file(net.state_dict(), tmp_path / "net.safetensors")
+    save_file(network.state_dict(), tmp_path / "net.safetensors")
     save_file({"0.weight": torch.zeros(3)}, tmp_path / "other.safetensors")
-    np.savez(tmp_path / "words.npz", x=np.zeros((2, 8, 8)), y=np.array(["a", "b"]))
     np.savez(tmp_path / "images.npz", x=(255 * images[0][:, 0]).byte().numpy(), y=images[1].numpy())
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -278,23 +272,20 @@ def test_the_command_writes_a_card_and_checks_conditions(folder, capsys):
     assert {"card.html", "card.json"} <= {p.name for p in folder.iterdir()}
     assert not list(folder.glob("*.part.json"))
     assert main([*RIGHT, "--check", "accuracy>=0.5, pgd_accuracy>0.999"]) == 1
-    said = capsys.readouterr().out
-    assert "check failed, net: pgd_accuracy" in said and "net: Nearest adversarial image, " in said
+    output = capsys.readouterr().out
+    assert "check failed, net: pgd_accuracy" in output and "net: Nearest adversarial image, " in output
     assert main([*RIGHT, "--retrained", "net.safetensors", "--check", "transfer>=1, alarm_clean<=0"]) == 0
 
 
-@pytest.mark.parametrize("words, says", [
+@pytest.mark.parametrize("words, message", [
     (["nothing:make", *RIGHT[1:]], "model 'nothing:make'"),
     (["mymodel", *RIGHT[1:]], "model 'mymodel'"),
     (["mymodel:wide", "--data", "images.npz"], "mymodel:wide gives no number for these images: RuntimeError"),
     (["mymodel:few", "--data", "images.npz"], "labels lie in 0..9, but the model has 3 classes"),
     ([RIGHT[0], "--weights", "other.safetensors", *RIGHT[3:]], "weights other.safetensors: RuntimeError"),
     ([*RIGHT, "--retrained", "absent.safetensors"], "weights absent.safetensors"),
-    ([*RIGHT[:4], "words.npz"], "data words.npz: labels <U1"),
     (["mymodel:other", *RIGHT[1:]], "model 'mymodel:other'"),
     ([RIGHT[0], "--weights", "images.npz", *RIGHT[3:]], "weights images.npz"),
-    ([RIGHT[0], "--weights", "absent.safetensors", *RIGHT[3:]], "weights absent.safetensors"),
-    ([*RIGHT[:4], "net.safetensors"], "data net.safetensors"),
     ([*RIGHT[:4], "absent.npz"], "data absent.npz"),
     ([*RIGHT, "--check", "beauty>=1"], "no measure 'beauty' of net; there are: accuracy"),
     ([*RIGHT, "--check", "accuracy=1"], "write name>=number"),
@@ -302,17 +293,17 @@ def test_the_command_writes_a_card_and_checks_conditions(folder, capsys):
     ([*RIGHT[:5], "--images", "0"], "images=0"),
     ([*RIGHT[:2], "net.safetensors", "net.safetensors", *RIGHT[3:]], "2 files of weights for 1 models"),
 ])
-def test_bad_input_is_one_line(folder, words, says):
-    with pytest.raises(UserError, match=re.escape(says)) as refusal:
+def test_bad_input_is_one_line(folder, words, message):
+    with pytest.raises(UserError, match=re.escape(message)) as error:
         main(words)
-    assert "\n" not in str(refusal.value)
+    assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("call, says", [
+@pytest.mark.parametrize("call, message", [
     (partial(card, {}), "one or two"), (lambda x, y: card(nn.Identity(), x[0], y), "images [N, C, H, W]"),
     (lambda x, y: card(nn.Identity(), x, y[:3]), "[3]"),
     (lambda x, y: card(nn.Identity(), x, y.float()), "float32"),
     (lambda x, y: card(nn.Identity(), x, y, retrained=nn.Sequential(nn.ReLU())), "a list of models")])
-def test_bad_images_are_one_line(images, call, says):
-    with pytest.raises(UserError, match=re.escape(says)):
+def test_bad_images_are_one_line(images, call, message):
+    with pytest.raises(UserError, match=re.escape(message)):
         call(*images)

@@ -11,7 +11,7 @@ from shared.data import archives, convert, sets
 def test_gtsrb_is_made_from_the_benchmarks_archives(tmp_path, monkeypatch):
     train, test = tmp_path / "Final_Training" / "Images", tmp_path / "Final_Test" / "Images"
     rng, written = np.random.default_rng(3), {}
-    for number in (0, 6, 18, 25, 33, 38, 42, 7):                # 7 is none of ours
+    for number in (0, 6, 18, 25, 33, 38, 42, 7):                # class 7 is left out
         (train / f"{number:05d}").mkdir(parents=True)
         for name in ("00000_00000", "00000_00001", "00001_00000"):
             written[number, name] = rng.integers(0, 256, (rng.integers(40, 60), 45, 3), dtype=np.uint8)

@@ -1,6 +1,6 @@
 """Every instrument gives on a CUDA device what it gives on the CPU, within rounding: pytest -m cuda
 
-Everywhere, the same comparison is made with a network on the CPU that adds in another order.
+Everywhere, the same comparison is made with a network on the CPU that sums in another order.
 """
 import pytest
 import torch
@@ -42,11 +42,11 @@ def regions(model, x, y):
 
 
 def distances(model, x, y):
-    found = survey(model, x, directions(432, 40, generator=seeded()), step=0.1, top=0.5)
-    return [purity(found), features(found), found.nearest, found.linf]
+    result = survey(model, x, directions(432, 40, generator=seeded()), step=0.1, top=0.5)
+    return [purity(result), features(result), result.nearest, result.linf]
 
 
-def measured(model, x, y):
+def measures(model, x, y):
     x = on_device(model, x, y)[0]
     mean = inference.logits(model, x).mean(0)       # without it, all images are of one class
 
@@ -57,13 +57,13 @@ def measured(model, x, y):
     return [m.value for s in sections for m in s.measures]
 
 
-EVERY = INSTRUMENTS | {
+COMPARED = INSTRUMENTS | {
     # In bfloat16 the largest logit alone has a meaning.
     "Careful": lambda m, x, y: inference.labels(inference.Careful.measured(m, x, y), x),
     "susceptibility, squared": lambda m, x, y: susceptibility(m, x, y, generator=0, draws=4, count=8,
                                                               loss=squared_error, clip=True),
     "regions": regions, "distances": distances,
-    "card": measured,
+    "card": measures,
     "roby": lambda m, x, y: roby.measure(m, x, THREE.to(x.device)),
     "backgrounds": lambda m, x, y: borderline.backgrounds("digit", x, THREE.to(x.device), seeded()),
     "adversarial pairs": lambda m, x, y: borderline.search(m, x, 1 - x, max_iterations=3, threshold=1,
@@ -81,22 +81,23 @@ EVERY = INSTRUMENTS | {
 
 def reordered():
     """The network of `INSTRUMENTS` with its filters in another order."""
-    order, net = torch.tensor([2, 0, 3, 1]), network()
+    order, model = torch.tensor([2, 0, 3, 1]), network()
     with torch.no_grad():
-        for filters in net[0].parameters():
+        for filters in model[0].parameters():
             filters.copy_(filters[order])
-        net[3].weight.copy_(net[3].weight.view(3, 4, 100)[:, order].flatten(1))
-    return net
+        model[3].weight.copy_(model[3].weight.view(3, 4, 100)[:, order].flatten(1))
+    return model
 
 
 def compare(name, model, x, y):
     """Raises AssertionError unless an instrument gives for this model what it gives for `network()`."""
-    given = [[part.detach().cpu() if isinstance(part, torch.Tensor) else part for part in parts(result)]
-             for result in (EVERY[name](network(), X, Y), EVERY[name](model, x, y))]
-    alike(*given, 1e-3)
+    outputs = [[part.detach().cpu() if isinstance(part, torch.Tensor) else part for part in parts(result)]
+               for result in (COMPARED[name](network(), X, Y), COMPARED[name](model, x, y))]
+    alike(*outputs, 1e-3)
 
 
-@pytest.mark.parametrize("name", [n for n in EVERY if n not in ("fit", "penultimate")])   # they give filters
+# "fit" and "penultimate" give filters, whose order differs.
+@pytest.mark.parametrize("name", [name for name in COMPARED if name not in ("fit", "penultimate")])
 def test_an_instrument_gives_the_same_where_sums_are_in_another_order(name):
     compare(name, reordered(), X, Y)
 
@@ -104,7 +105,7 @@ def test_an_instrument_gives_the_same_where_sums_are_in_another_order(name):
 @pytest.mark.cuda
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 @pytest.mark.parametrize("images", ["cpu", "cuda"])
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", COMPARED)
 def test_an_instrument_gives_the_same_on_cuda(name, images):
     compare(name, network().cuda(), X.to(images), Y.to(images))
 
@@ -116,5 +117,5 @@ def test_another_network_is_not_the_same(name):
 
 
 def test_every_attack_is_compared():
-    there = {kind for kind in Attack.__subclasses__() if kind.__module__.startswith("shared.")}
-    assert there <= {type(attack) for attack in test_any_model.ATTACKS.values()}
+    attacks = {kind for kind in Attack.__subclasses__() if kind.__module__.startswith("shared.")}
+    assert attacks <= {type(attack) for attack in test_any_model.ATTACKS.values()}

@@ -56,6 +56,31 @@ def home(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture
+def interrupted(home):
+    """The toy with a single run, which saves a checkpoint a step and is killed in its second one.
+
+    Its result is the list of the steps that it took, from the first run's on.
+    """
+    steps = []
+
+    def slow(x, images, scale):
+        state = checkpoint.checkpoint("state")
+        tensors, facts = state.load() or ({"sum": torch.zeros(())}, {"done": 0})
+        for step in range(facts["done"], 3):
+            steps.append(step)
+            tensors = {"sum": tensors["sum"] + step}
+            state.save(tensors, {"done": step + 1})
+            if steps == [0, 1]:
+                raise KeyboardInterrupt
+        return {"images": images, "value": float(tensors["sum"]), "steps": list(steps)}
+
+    single = replace(TOY, function=slow, scale={"paper": FULL | {"count": 1}})
+    with pytest.raises(KeyboardInterrupt):
+        gather(experiment=single, count=1)
+    return single
+
+
 def gather(which="missing", record=True, experiment=TOY, *, function=None, **settings):
     """The results of the toy, for the published settings but for those that are given."""
     return experiments.gather(experiment, SimpleNamespace(**FULL | settings), which=which, record=record,
@@ -96,25 +121,13 @@ def test_sizes_are_recorded_as_they_were_not_as_they_were_asked(home):
     assert fraction(results) == pytest.approx(8 / 20)
 
 
-@pytest.mark.parametrize("bad, said", [
-    ({"1a": {}}, "begin"), ({"a b": {}}, "letters"), ({"a": {"images": 0}}, "from 1"),
-    ({"a": {"images": -9980}}, "from 1"), ({"a": {"images": True}}, "from 1")])
-def test_a_plan_out_of_form_is_refused_before_anything_is_computed(home, bad, said):
-    form = replace(TOY, plan=lambda _: {k: {"x": 1, "images": 3} | v for k, v in bad.items()})
-    with pytest.raises(runtime.UserError, match=said):
-        gather(experiment=form)
+@pytest.mark.parametrize("run, arguments, message", [
+    ("1a", {}, "begin"), ("a b", {}, "letters"), ("a", {"images": 0}, "from 1"),
+    ("a", {"images": True}, "from 1"), ("a", {"x": torch.ones(2)}, "a.x is a Tensor; numbers, text")])
+def test_a_plan_out_of_form_is_refused_before_anything_is_computed(home, run, arguments, message):
+    with pytest.raises(runtime.UserError, match=message):
+        gather(experiment=replace(TOY, plan=lambda _: {run: {"x": 1, "images": 3} | arguments}))
     assert COUNT == []
-
-
-def test_a_plan_with_two_equal_names_is_refused(home):
-    twice = replace(TOY, names="{size:.0f}", plan=lambda _: {(1.1,): {}, (1.2,): {}}, sizes=())
-    with pytest.raises(runtime.UserError, match="of one name"):
-        gather(experiment=twice)
-
-
-def test_arguments_are_plain_or_refused(home):
-    with pytest.raises(runtime.UserError, match="a.x is a Tensor; numbers, text"):
-        gather(experiment=replace(TOY, plan=lambda _: {"a": {"x": torch.ones(2), "images": 1}}))
 
 
 # ---- what is recorded, what is not ------------------------------------------------------------------------
@@ -128,7 +141,7 @@ def test_only_the_published_arguments_are_recorded_and_small_runs_are_kept_nowhe
     assert len(COUNT) == 12 and not (home / "results").exists()
 
 
-def test_a_run_on_a_file_of_the_reader_s_is_computed_again_when_the_file_is_another(home):
+def test_a_run_on_a_file_of_the_user_is_computed_again_when_the_file_is_another(home):
     def mean(x, images, scale):
         COUNT.append(x)
         return {"images": images, "mean": float(sets.load(home / "leaves.npz").x_test.float().mean())}
@@ -140,16 +153,12 @@ def test_a_run_on_a_file_of_the_reader_s_is_computed_again_when_the_file_is_anot
     assert len(COUNT) == 8      # the second time with 90 they are taken from `_runs`
 
 
-def test_a_size_above_the_published_one_is_not_recorded(home):
-    gather()
-    before = path(home).read_text()
-    assert gather(images=9).own["u1"].arguments["images"] == 9 and path(home).read_text() == before
-
-
-def test_a_larger_size_replaces_a_smaller_one_and_never_the_reverse(home):
+def test_a_larger_size_up_to_the_published_one_replaces_a_smaller_one_and_never_the_reverse(home):
     assert fraction(gather(images=2)) == 0.25
     assert fraction(gather()) == 1 and len(COUNT) == 8
+    before = path(home).read_text()
     assert fraction(gather(images=2)) == 1
+    assert gather(images=9).own["u1"].arguments["images"] == 9 and path(home).read_text() == before
 
 
 def test_an_own_function_is_shown_beside_what_is_recorded_and_changes_nothing(home):
@@ -160,15 +169,15 @@ def test_an_own_function_is_shown_beside_what_is_recorded_and_changes_nothing(ho
     assert results.recorded["u1"].result["value"] == 1 / 3 and path(home).read_text() == before
 
 
-@pytest.mark.parametrize("returned, said", [
+@pytest.mark.parametrize("result, message", [
     (3.0, "returned a float; a dict"), ({"value": 1}, "must return how many 'images' it took"),
-    ({"images": 99}, "not 99"), ({"images": 1, "model": {"net": print}}, "model.net is a builtin_function")])
-def test_a_function_that_returns_something_else_is_named(home, returned, said):
+    ({"images": 99}, "not 99"), ({"images": 1, "model": {"a": print}}, "model.a is a builtin_function")])
+def test_a_function_that_returns_something_else_is_refused_by_its_name(home, result, message):
     def another(x, images, scale):
-        return returned
+        return result
 
     for function, experiment in ((another, TOY), (None, replace(TOY, function=another))):
-        with pytest.raises(runtime.UserError, match=f"toy/runs: another.*{said}") as error:
+        with pytest.raises(runtime.UserError, match=f"toy/runs: another.*{message}") as error:
             gather(function=function, experiment=experiment)
         assert "\n" not in str(error.value) and not list(home.rglob("*.json"))
 
@@ -185,23 +194,23 @@ def test_what_rests_on_an_own_function_is_recorded_nowhere(home):
 
 def test_small_runs_and_own_functions_keep_no_state(home):
     """So that an edit counts the next time."""
-    def slow(x, images, scale):
-        kept = checkpoint.checkpoint("state")
-        assert kept.load() is None
-        kept.save({"x": torch.ones(1)}, {})
+    def save(x, images, scale):
+        state = checkpoint.checkpoint("state")
+        assert state.load() is None
+        state.save({"x": torch.ones(1)}, {})
         return {"images": images}
 
     for _ in range(2):
-        gather(record=False, experiment=replace(TOY, function=slow))
-        gather(function=slow)
+        gather(record=False, experiment=replace(TOY, function=save))
+        gather(function=save)
     assert not list(home.rglob("*.safetensors"))
 
 
 def test_recorded_runs_most_like_a_missing_one_have_most_arguments_in_common(home):
     """A size is no likeness."""
-    def run(x, scale, seconds, had):
-        return store.Run(name="", arguments={"x": x, "images": had, "scale": scale}, version=1, after={},
-                         sizes={"images": [had, 8]}, result={}, provenance={"seconds": seconds})
+    def run(x, scale, seconds, images):
+        return store.Run(name="", arguments={"x": x, "images": images, "scale": scale}, version=1, after={},
+                         sizes={"images": [images, 8]}, result={}, provenance={"seconds": seconds})
 
     published = plan(SimpleNamespace(**FULL | {"scale": 2.0}))
     results = experiments.Results("toy/runs", published, ("images",), recorded={
@@ -213,7 +222,7 @@ def test_recorded_runs_most_like_a_missing_one_have_most_arguments_in_common(hom
 
 @pytest.mark.parametrize("take", [lambda digits, n: digits.first(n)[1],
                                   lambda digits, n: digits.y_test[fit.share(digits.y_test, n)]])
-def test_fewer_images_than_asked_are_said_in_the_label_of_the_page(home, take):
+def test_the_label_of_a_page_says_that_there_are_fewer_images_than_asked(home, take):
     """Also of a run that is taken from `_runs`."""
     def count(x, images, scale):
         return {"images": images, "taken": len(take(sets.load("digits"), images))}
@@ -235,13 +244,9 @@ def test_fewer_images_than_asked_are_said_in_the_label_of_the_page(home, take):
     assert label(Results("toy", {}), used["fewer"]).endswith("; 501 images asked, 500 there")
 
 
-# ---- which are computed -----------------------------------------------------------------------------------
-def test_nothing_is_computed_where_none_is_wanted(home):
-    assert len(missing.absent(gather("none"))) == 4 and COUNT == []
-
-
 # ---- out of date -------------------------------------------------------------------------------------------
 def test_a_raised_version_makes_runs_out_of_date_and_they_stay_until_computed_again(home):
+    assert len(missing.absent(gather("none"))) == 4 and COUNT == []
     gather()
     raised = replace(TOY, version=2)
     results = gather("none", experiment=raised)
@@ -281,44 +286,15 @@ def test_a_changed_argument_makes_a_run_out_of_date_and_a_new_default_field_does
 
 
 # ---- a killed run ------------------------------------------------------------------------------------------
-def test_a_killed_run_goes_on_from_its_checkpoint_which_ends_with_it(home):
-    seen = []
-
-    def slow(x, images, scale):
-        kept = checkpoint.checkpoint("state")
-        tensors, facts = kept.load() or ({"sum": torch.zeros(())}, {"done": 0})
-        for step in range(facts["done"], 3):
-            seen.append(step)
-            kept.save({"sum": tensors["sum"] + step}, {"done": step + 1})
-            tensors = {"sum": tensors["sum"] + step}
-            if step == 1 and len(seen) == 2:
-                raise KeyboardInterrupt
-        return {"images": images, "value": float(tensors["sum"])}
-
-    one = replace(TOY, function=slow, scale={"paper": FULL | {"count": 1}})
-    with pytest.raises(KeyboardInterrupt):
-        gather(experiment=one, count=1)
-    assert gather(experiment=one, count=1).recorded["u0"].result["value"] == 3 and seen == [0, 1, 2]
+def test_a_killed_run_goes_on_from_its_checkpoint_which_ends_with_it(home, interrupted):
+    result = gather(experiment=interrupted, count=1).recorded["u0"].result
+    assert result["steps"] == [0, 1, 2] and result["value"] == 3
     assert not list((home / "cache").rglob("*.safetensors"))
 
 
-def test_a_checkpoint_on_other_data_is_not_taken_up(home, monkeypatch):
-    begun = []
-
-    def slow(x, images, scale):
-        kept = checkpoint.checkpoint("state")
-        begun.append(kept.load() is None)
-        kept.save({}, {})
-        if len(begun) == 1:
-            raise KeyboardInterrupt
-        return {"images": images, "value": 0.0}
-
-    one = replace(TOY, function=slow, scale={"paper": FULL | {"count": 1}})
-    with pytest.raises(KeyboardInterrupt):
-        gather(experiment=one, count=1)
+def test_a_checkpoint_on_other_data_is_not_taken_up(home, interrupted, monkeypatch):
     monkeypatch.setenv("BOUNDARY_DATA", str(home / "other"))
-    gather(experiment=one, count=1)
-    assert begun == [True, True]
+    assert gather(experiment=interrupted, count=1).recorded["u0"].result["steps"] == [0, 1, 0, 1, 2]
 
 
 # ---- files ------------------------------------------------------------------------------------------------
@@ -349,8 +325,10 @@ def test_a_full_disk_leaves_the_run_that_was_there(home, monkeypatch, full):
         compute("u1", replace(TOY, function=lambda **given: measure(**given) | {"more": torch.ones(9)}))
     assert "\n" not in str(error.value) and str(store.read(path(home))) == str(before)
     assert not list(path(home).parent.glob(".*"))
-    compute("u1")   # and the next one leaves no arrays of the one that did not end
+    # The next result leaves no arrays of the failed write, nor of the result before.
+    store.write(path(home), replace(before, result={"curve": np.arange(9)}))
     assert len(list(path(home).parent.glob("u1*"))) == 2
+    assert store.read(path(home)).result["curve"].tolist() == list(range(9))
 
 
 def test_two_writers_of_one_run_compute_it_once(home):
@@ -359,21 +337,11 @@ def test_two_writers_of_one_run_compute_it_once(home):
         time.sleep(0.3)
         return measure(**given)
 
-    one = replace(TOY, function=slow, scale={"paper": FULL | {"count": 1}})
-    arguments = one.planned()[0]["u0"]
+    arguments = TOY.planned()[0]["u0"]
     with ThreadPoolExecutor(2) as pool:
-        writers = [pool.submit(experiments.keep, one, "u0", arguments, arguments) for _ in range(2)]
+        writers = [pool.submit(experiments.keep, replace(TOY, function=slow), "u0", arguments, arguments)
+                   for _ in range(2)]
     assert COUNT == [0] and len({str(w.result()) for w in writers}) == 1
-
-
-def test_a_new_result_leaves_no_arrays_of_the_old_one(home):
-    gather()
-    before = {p.name for p in path(home).parent.glob("u1-*.npz")}
-    run = store.read(path(home))
-    store.write(path(home), replace(run, result={"curve": np.arange(9)}))
-    after = {p.name for p in path(home).parent.glob("u1-*.npz")}
-    assert len(after) == 1 and not before & after
-    assert store.read(path(home)).result["curve"].tolist() == list(range(9))
 
 
 def test_two_clones_joined_by_their_files_are_one(home, monkeypatch):

@@ -1,8 +1,7 @@
-"""One changed bit in a file that is read back: what is read is what was written, or one line names the file.
+"""A file with one changed bit gives what was written, or an error of one line that names the file.
 
-`pytest tests/test_fuzz.py --flips 1000` turns more of them; which bits are turned follows from a seed.
+`pytest tests/test_fuzz.py --flips 1000` changes more bits; a seed decides which ones.
 """
-import copy
 import random
 from dataclasses import replace
 
@@ -29,7 +28,7 @@ def plain(value):
 
 # ---- files of each kind, and how they are read -------------------------------------------------------------
 def a_run(folder):
-    result = {"mean": 0.4712, "labels": [3, 5], "picture": np.arange(48, dtype=np.uint8).reshape(6, 8)}
+    result = {"mean": 0.4712, "labels": [3, 5], "image": np.arange(48, dtype=np.uint8).reshape(6, 8)}
     path = folder / "u1.json"
     store.write(path, store.Run("u1", {"x": 3}, {"images": [8, 10]}, result, 1, {}, {"seconds": 1.5}))
     return [path, *folder.glob("u1-*.npz")], lambda: vars(store.read(path))
@@ -46,49 +45,37 @@ def a_record(folder):
     return [path], lambda: record.read("ren", item.id)
 
 
-def net(folder):
+def a_network(folder):
     small = torch.nn.Sequential(torch.nn.Linear(6, 4), torch.nn.BatchNorm1d(4))
     path = folder / "ren-a-digits-s0-0123456789.safetensors"
     zoo.keep(path, small, {"name": path.stem, "test_accuracy": 0.9912, "seconds": 3.5})
     return [path], lambda: zoo.about(path)
 
 
-def data(folder):
-    random_ = np.random.default_rng(0)
-    arrays = {"x_train": random_.integers(0, 256, (4, 28, 28), dtype=np.uint8), "y_train": np.arange(4),
-              "x_test": random_.integers(0, 256, (2, 28, 28), dtype=np.uint8), "y_test": np.arange(2)}
-    contents = archives.fingerprint(archives.canonical(arrays))
-    spec = replace(archives.SPECS["mnist"], counts=(4, 2), contents=contents, mirrors=())
-    np.savez_compressed(folder / "mnist.npz", **arrays)
-    return [folder / "mnist.npz"], lambda: archives.read(spec, folder=folder, cache=folder / "cache")
-
-
-def cached_data(folder):
-    """Unpacked, so that a damaged one is made anew from the file it came from."""
-    paths, _ = data(folder)
-    with np.load(paths[0]) as file:
-        arrays = dict(file)
+def unpacked_data(folder):
+    """A damaged one is made anew from the file it came from; for that one see `test_data.py`."""
+    rng = np.random.default_rng(0)
+    arrays = {"x_train": rng.integers(0, 256, (4, 28, 28), dtype=np.uint8), "y_train": np.arange(4),
+              "x_test": rng.integers(0, 256, (2, 28, 28), dtype=np.uint8), "y_test": np.arange(2)}
     contents = archives.fingerprint(archives.canonical(arrays))
     spec = replace(archives.SPECS["mnist"], counts=(4, 2), contents=contents, mirrors=(), slow=True)
-    archives.read(spec, folder=folder, cache=folder / "cache")
-    return [folder / "cache/data/mnist.safetensors"], lambda: archives.read(spec, folder=folder,
-                                                                            cache=folder / "cache")
+    np.savez_compressed(folder / "mnist.npz", **arrays)
+
+    def read():
+        return archives.read(spec, folder=folder, cache=folder / "cache")
+
+    read()
+    return [folder / "cache/data/mnist.safetensors"], read
 
 
 def state(folder):
-    """Of a run that is under way: a damaged one is dropped, and the run begins again."""
-    kept = checkpoint.Checkpoint(folder / "c.safetensors")
-    kept.save({"weights": torch.arange(6.0)}, {"epoch": 3, "loss": 0.25})
-    return [kept.path], lambda: kept.load() or "dropped"
+    """Of an unfinished run: a damaged one is dropped, and the run begins again."""
+    point = checkpoint.Checkpoint(folder / "c.safetensors")
+    point.save({"weights": torch.arange(6.0)}, {"epoch": 3, "loss": 0.25})
+    return [point.path], lambda: point.load() or "dropped"
 
 
-KINDS = [a_run, a_record, net, data, cached_data, state]
-
-
-def turned(content, at, bit):
-    changed = bytearray(content)
-    changed[at] ^= 1 << bit
-    return bytes(changed)
+KINDS = [a_run, a_record, a_network, unpacked_data, state]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
@@ -96,21 +83,23 @@ def test_no_changed_bit_shows_a_wrong_number(home, monkeypatch, pytestconfig, ki
     monkeypatch.setenv("BOUNDARY_RUNS", str(home))
     monkeypatch.delenv("PROFILE", raising=False)
     paths, read = kind(home)
-    sound = copy.deepcopy(plain(read()))
+    sound = plain(read())
     choose, noticed = random.Random(f"{kind.__name__} 9"), 0
     for _ in range(pytestconfig.getoption("flips") // len(KINDS)):
         path = choose.choice(paths)
         content = path.read_bytes()
-        path.write_bytes(turned(content, choose.randrange(len(content)), choose.randrange(8)))
+        damaged = bytearray(content)
+        damaged[choose.randrange(len(content))] ^= 1 << choose.randrange(8)
+        path.write_bytes(damaged)
         try:
-            found = plain(read())
+            value = plain(read())
         except runtime.UserError as error:
             assert path.name in str(error) and "\n" not in str(error)
             noticed += 1
         else:
-            assert found == sound or found == "dropped", path
-            noticed += found == "dropped"
+            assert value == sound or value == "dropped", path
+            noticed += value == "dropped"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     assert plain(read()) == sound
-    assert noticed or kind is cached_data  # which is mended without a word to the reader
+    assert noticed or kind is unpacked_data  # made anew without a message to the reader

@@ -17,14 +17,14 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
 def names(requirements):
-    return {re.match(r"[\w-]+", each)[0].lower() for each in requirements}
+    return {re.match(r"[\w-]+", line)[0].lower() for line in requirements}
 
 
 OWNERS = cache(metadata.packages_distributions)
 
 
 def distributions(path):
-    """Names of the packages of others that a file imports."""
+    """Names of the other distributions that a file imports."""
     for node in ast.walk(ast.parse(path.read_text())):
         modules = [a.name for a in node.names] if isinstance(node, ast.Import) else []
         for module in modules + ([node.module] if isinstance(node, ast.ImportFrom) else []):
@@ -34,22 +34,22 @@ def distributions(path):
 
 
 def test_the_dependencies_are_what_the_package_imports():
-    needed, found = names(PROJECT["project"]["dependencies"]), set()
+    needed, imported = names(PROJECT["project"]["dependencies"]), set()
     locked = set(re.findall(r"^([\w-]+)==", (ROOT / "requirements.lock").read_text(), re.MULTILINE))
     for path in sorted((ROOT / "shared").rglob("*.py")):
         own = set(distributions(path))
         assert own <= needed, path
-        found |= own
-    assert found == needed <= locked
+        imported |= own
+    assert imported == needed <= locked
 
 
 def test_the_installed_package_is_whole():
-    told = PROJECT["tool"]["setuptools"]
-    found = find_packages(ROOT, include=told["packages"]["find"]["include"])
+    setuptools = PROJECT["tool"]["setuptools"]
+    packages = find_packages(ROOT, include=setuptools["packages"]["find"]["include"])
     folders = {str(p.parent.relative_to(ROOT)).replace("/", ".") for p in (ROOT / "shared").rglob("*.py")}
-    assert set(found) == folders
+    assert set(packages) == folders
     others = {p.name for p in (ROOT / "shared").rglob("*") if p.is_file() and p.suffix not in (".py", ".pyc")}
-    assert others == set(told["package-data"]["shared"])
+    assert others == set(setuptools["package-data"]["shared"])
 
 
 ELSEWHERE = """
@@ -62,25 +62,24 @@ from shared.data import sets
 from shared.training import fit
 
 data, draws = sets.load("mnist", profile="smoke"), runtime.generator(0)
-torch.manual_seed(0)    # of another net all three images may have the class of the background
-net = nn.Sequential(nn.Flatten(), nn.Linear(784, 10)).eval()
+torch.manual_seed(0)    # with other weights all three images may have the class of the background
+network = nn.Sequential(nn.Flatten(), nn.Linear(784, 10)).eval()
 x = data.x_test[:3]
 black = borderline.backgrounds("black", x, data.y_test[:3], draws)
-pairs = borderline.search(inference.classifier(net), x, black, max_iterations=2)
+pairs = borderline.search(inference.classifier(network), x, black, max_iterations=2)
 assert len(pairs.inside) == 3 and similarity.ssim(x.float(), x.float(), data_range=255).min() > 0.999
 print(runtime.cache_folder())
 """
 
 
 def test_the_instruments_work_where_the_repository_is_not(tmp_path):
-    ignored = shutil.ignore_patterns("__pycache__")
     packages = tmp_path / "packages"
-    shutil.copytree(ROOT / "shared", packages / "shared", ignore=ignored)
+    shutil.copytree(ROOT / "shared", packages / "shared", ignore=shutil.ignore_patterns("__pycache__"))
     env = {k: v for k, v in os.environ.items() if not k.startswith(("BOUNDARY_", "PYTHON"))}
     away = tmp_path / "away"
     away.mkdir()
-    told = subprocess.run([sys.executable, "-c", ELSEWHERE], cwd=away, capture_output=True, text=True,
+    process = subprocess.run([sys.executable, "-c", ELSEWHERE], cwd=away, capture_output=True, text=True,
                           env={**env, "PYTHONPATH": str(packages), "HOME": str(tmp_path / "home")})
-    assert told.returncode == 0, told.stderr
-    assert told.stdout.strip() == str(tmp_path / "home/.cache/boundary-book/_cache")
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.strip() == str(tmp_path / "home/.cache/boundary-book/_cache")
     assert os.listdir(away) == [] and os.listdir(packages) == ["shared"]

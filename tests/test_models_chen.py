@@ -21,19 +21,20 @@ def build(name, **options):
     return registry.build(f"chen-{name}", generator=torch.Generator().manual_seed(0), **options)
 
 
-def parameters(net):
-    return sum(p.numel() for p in net.parameters())
+def parameters(network):
+    return sum(p.numel() for p in network.parameters())
 
 
 @pytest.mark.parametrize("name", SIZES)
 def test_only_stem_and_last_layer_differ_from_the_standard_definition(name):
-    ours, standard = SIZES[name]
-    net = build(name)
-    assert parameters(net) == ours
-    if standard:
-        last = [m for m in net.modules() if isinstance(m, (nn.Linear, nn.Conv2d))][-1]
-        mine, theirs = STEMS[name]
-        assert ours - mine - parameters(last) == standard - theirs - 100 * parameters(last)
+    own_count, standard_count = SIZES[name]
+    network = build(name)
+    assert parameters(network) == own_count
+    if standard_count:
+        last = [m for m in network.modules() if isinstance(m, (nn.Linear, nn.Conv2d))][-1]
+        own_stem, standard_stem = STEMS[name]
+        assert (own_count - own_stem - parameters(last)
+                == standard_count - standard_stem - 100 * parameters(last))
 
 
 def test_inception_v2_has_the_weights_of_slim():
@@ -42,39 +43,39 @@ def test_inception_v2_has_the_weights_of_slim():
     They are weights, and one shift and two running statistics of each normalised channel; its stem is a
     separable 7x7 convolution with a bias.
     """
-    net = build("inceptionv2")
-    assert parameters(net) == 10_171_402
-    weights = sum(p.numel() for p in net.parameters() if p.ndim == 4)
-    normalised = sum(m.num_features for m in net.modules() if isinstance(m, nn.BatchNorm2d))
+    network = build("inceptionv2")
+    assert parameters(network) == 10_171_402
+    weights = sum(p.numel() for p in network.parameters() if p.ndim == 4)
+    normalised = sum(m.num_features for m in network.modules() if isinstance(m, nn.BatchNorm2d))
     assert weights - 576 + 3 * (normalised - 64) + 7 * 7 * 24 + 24 * 64 + 64 == 10_173_112
 
 
 @pytest.mark.parametrize("name", [a.removeprefix("chen-") for a in chen.MODELS.values()])
 @pytest.mark.parametrize("channels, size", [(1, 28), (3, 32)])
 def test_ten_logits_with_gradients_everywhere(name, channels, size):
-    net = build(name, channels=channels, size=size)
+    network = build(name, channels=channels, size=size)
     x = torch.rand(4, channels, size, size, generator=torch.Generator().manual_seed(1)).requires_grad_()
-    scores = net(x)
+    scores = network(x)
     assert scores.shape == (4, 10) and scores.isfinite().all()
     scores.square().sum().backward()
     assert x.grad.flatten(1).abs().sum(1).gt(0).all()
-    assert all(p.grad is not None and p.grad.isfinite().all() for p in net.parameters())
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in network.parameters())
 
 
 @pytest.mark.parametrize("name", SIZES)
 def test_images_of_28_pixels_are_14_behind_the_stem(name):
-    net, seen = build(name).eval(), []
-    convolutions = [m for m in net.modules() if isinstance(m, nn.Conv2d)]
+    network, sizes = build(name).eval(), []
+    convolutions = [m for m in network.modules() if isinstance(m, nn.Conv2d)]
     for module in convolutions[:2]:
-        module.register_forward_hook(lambda m, given, made: seen.append((given[0].shape[2], made.shape[2])))
-    net(torch.rand(1, 1, 28, 28))
-    assert seen == ([(28, 28), (14, 10)] if name == "lenet" else [(28, 14), (14, 14)])
+        module.register_forward_hook(lambda m, x, output: sizes.append((x[0].shape[2], output.shape[2])))
+    network(torch.rand(1, 1, 28, 28))
+    assert sizes == ([(28, 28), (14, 10)] if name == "lenet" else [(28, 14), (14, 14)])
 
 
 def test_the_published_mobilenet_ends_in_one_pixel():
-    net = build("mobilenetv1").eval()
-    assert net[:-3](torch.rand(1, 1, 28, 28)).shape == (1, 1024, 1, 1)
-    weights = torch.cat([p.flatten() for p in net.parameters() if p.ndim > 1])
+    network = build("mobilenetv1").eval()
+    assert network[:-3](torch.rand(1, 1, 28, 28)).shape == (1, 1024, 1, 1)
+    weights = torch.cat([p.flatten() for p in network.parameters() if p.ndim > 1])
     assert weights.abs().max() <= 0.02 and abs(weights.std() - 0.0088) < 1e-4
 
 
@@ -84,10 +85,10 @@ def test_networks_of_tables_6_and_7_have_the_printed_sizes():
     for name, options in chen.FCNS.items():
         row = printed[name]
         assert (options["layers"], options["neurons"]) == (row["layers"], row["neurons"])
-        net = build("fcn", **options)
-        hidden = [m.out_features for m in net if isinstance(m, nn.Linear)]
+        network = build("fcn", **options)
+        hidden = [m.out_features for m in network if isinstance(m, nn.Linear)]
         assert hidden == [options["neurons"]] * options["layers"] + [10]
-        assert net(torch.rand(2, 1, 28, 28)).shape == (2, 10)
+        assert network(torch.rand(2, 1, 28, 28)).shape == (2, 10)
 
 
 @pytest.mark.parametrize("channels, size", [(1, 28), (3, 32)])
@@ -96,9 +97,9 @@ def test_networks_of_table_8_have_the_printed_layers(channels, size):
     assert printed.keys() == chen.CNNS.keys()
     counts = set()
     for name, options in chen.CNNS.items():
-        net = build("cnn", channels=channels, size=size, **options).eval()
-        assert any(isinstance(m, nn.MaxPool2d) for m in net) == printed[name]["pool"]
-        assert any(isinstance(m, nn.Dropout) for m in net) == printed[name]["dropout"]
-        assert net(torch.rand(2, channels, size, size)).shape == (2, 10)
-        counts.add(parameters(net))
+        network = build("cnn", channels=channels, size=size, **options).eval()
+        assert any(isinstance(m, nn.MaxPool2d) for m in network) == printed[name]["pool"]
+        assert any(isinstance(m, nn.Dropout) for m in network) == printed[name]["dropout"]
+        assert network(torch.rand(2, channels, size, size)).shape == (2, 10)
+        counts.add(parameters(network))
     assert len(counts) == 1     # pools or strides: the weights are the same

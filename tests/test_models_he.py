@@ -18,33 +18,33 @@ def build(name, seed=0):
 @pytest.mark.parametrize("name, size, parameters", [
     ("he-mnist", (1, 28, 28), 3_274_634), ("he-w32-10", (3, 32, 32), 45_901_914),
     ("he-resnet", (3, 32, 32), 1_525_722)])
-def test_the_nets_have_the_sizes_of_the_originals(name, size, parameters):
-    net = build(name).eval()
-    assert sum(p.numel() for p in net.parameters()) == parameters
-    logits = net(torch.rand(2, *size, generator=torch.Generator().manual_seed(1)))
+def test_the_networks_have_the_sizes_of_the_originals(name, size, parameters):
+    network = build(name).eval()
+    assert sum(p.numel() for p in network.parameters()) == parameters
+    logits = network(torch.rand(2, *size, generator=torch.Generator().manual_seed(1)))
     assert logits.shape == (2, 10) and logits.isfinite().all() and logits[0].ne(logits[1]).all()
 
 
-def test_the_mnist_net_starts_from_a_cut_normal_distribution():
-    net = build("he-mnist")
-    weights = torch.cat([p.flatten() for p in net.parameters() if p.ndim > 1])
+def test_the_mnist_network_starts_from_a_cut_normal_distribution():
+    network = build("he-mnist")
+    weights = torch.cat([p.flatten() for p in network.parameters() if p.ndim > 1])
     # a normal distribution cut at two deviations keeps 0.88 of its deviation
     assert weights.abs().max() <= 0.2 and abs(weights.std() - 0.088) < 0.0005
-    assert all((p == 0.1).all() for p in net.parameters() if p.ndim == 1)
+    assert all((p == 0.1).all() for p in network.parameters() if p.ndim == 1)
 
 
 def test_the_wide_resnet_starts_as_the_original():
-    net = build("he-w32-10")
-    convolutions = [m for m in net.modules() if isinstance(m, nn.Conv2d)]
+    network = build("he-w32-10")
+    convolutions = [m for m in network.modules() if isinstance(m, nn.Conv2d)]
     assert len(convolutions) == 31 and all(c.bias is None for c in convolutions)
     for conv in convolutions[1:]:
         assert abs(conv.weight.std() / (2 / (9 * conv.out_channels))**0.5 - 1) < 0.02
-    assert net[-1].weight.abs().max() <= (3 / 640)**0.5 and (net[-1].bias == 0).all()
-    norms = [m for m in net.modules() if isinstance(m, nn.BatchNorm2d)]
+    assert network[-1].weight.abs().max() <= (3 / 640)**0.5 and (network[-1].bias == 0).all()
+    norms = [m for m in network.modules() if isinstance(m, nn.BatchNorm2d)]
     assert len(norms) == 31 and all((n.eps, n.momentum) == (1e-3, 0.1) for n in norms)
 
 
-def test_a_stride_of_two_looks_where_tensorflow_looks():
+def test_a_stride_of_two_has_the_windows_of_tensorflow():
     conv = he._conv(1, 1, stride=2)
     nn.init.ones_(conv[1].weight)
     image = torch.arange(16.0).view(1, 1, 4, 4)
@@ -56,12 +56,11 @@ def test_a_stride_of_two_looks_where_tensorflow_looks():
 @pytest.mark.parametrize("first", [True, False])
 def test_a_unit_adds_its_shortcut_as_the_original(first):
     unit = he.Unit(4, 10, 2, activate_first=first).eval()
-    nn.init.zeros_(unit.conv2.weight)                                  # nothing but the shortcut is left
+    nn.init.zeros_(unit.conv2.weight)                                  # only the shortcut is left
     x = torch.randn(2, 4, 8, 8, generator=torch.Generator().manual_seed(0))
-    kept = F.leaky_relu(x / (1 + 1e-3)**0.5, 0.1) if first else x
-    out = unit(x)
-    torch.testing.assert_close(out[:, 3:7], F.avg_pool2d(kept, 2))
-    assert (out[:, :3] == 0).all() and (out[:, 7:] == 0).all()
+    shortcut, output = F.leaky_relu(x / (1 + 1e-3)**0.5, 0.1) if first else x, unit(x)
+    torch.testing.assert_close(output[:, 3:7], F.avg_pool2d(shortcut, 2))
+    assert (output[:, :3] == 0).all() and (output[:, 7:] == 0).all()
 
 
 def test_only_the_very_first_unit_shortcuts_behind_its_activation():
@@ -90,10 +89,10 @@ def test_standardising_is_per_image_and_has_a_gradient_everywhere():
 @pytest.fixture
 def squeezenet(home, monkeypatch):
     """Random weights whose fingerprint is the one wanted, and their file's place in the data folder."""
-    net = build("he-squeezenet")
-    weights = {key: value.half() for key, value in net[1].state_dict().items()}
+    network = build("he-squeezenet")
+    weights = {key: value.half() for key, value in network[1].state_dict().items()}
     monkeypatch.setattr(pretrained, "SQUEEZENET_WEIGHTS", fingerprint(weights))
-    monkeypatch.setattr(pretrained, "_from_torchvision", lambda: net[1].state_dict())
+    monkeypatch.setattr(pretrained, "_from_torchvision", lambda: network[1].state_dict())
     (home / "data").mkdir()
     return weights, home / "data" / pretrained.SQUEEZENET
 
@@ -104,16 +103,16 @@ def test_squeezenet_is_the_same_from_file_and_download(source, squeezenet):
     if source == "file":
         save_file(weights, path)
     with runtime.ledger() as book:
-        net = pretrained.pretrained_squeezenet()
-    assert book == {"net": {"squeezenet1_1": pretrained.SQUEEZENET_WEIGHTS}} and not net.training
-    assert all(value.equal(weights[key].float()) for key, value in net[1].state_dict().items())
+        network = pretrained.pretrained_squeezenet()
+    assert book == {"net": {"squeezenet1_1": pretrained.SQUEEZENET_WEIGHTS}} and not network.training
+    assert all(value.equal(weights[key].float()) for key, value in network[1].state_dict().items())
 
 
 def test_squeezenet_normalises_inside(squeezenet):
-    net = pretrained.pretrained_squeezenet()
+    network = pretrained.pretrained_squeezenet()
     x = torch.rand(1, 3, 64, 64, generator=torch.Generator().manual_seed(0))
     mean, deviation = (torch.tensor(v).view(3, 1, 1) for v in ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)))
-    torch.testing.assert_close(net(x), net[1]((x - mean) / deviation))
+    torch.testing.assert_close(network(x), network[1]((x - mean) / deviation))
 
 
 def test_other_or_damaged_weights_are_named(squeezenet):

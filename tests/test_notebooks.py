@@ -1,4 +1,4 @@
-"""Every notebook: its form, its smoke run, what it publishes and says, claims that a change would flip."""
+"""Every notebook: its form, its smoke run, its results and words, claims that other results would flip."""
 import json
 import re
 import runpy
@@ -10,44 +10,34 @@ import jupytext
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import NOTEBOOKS, SHOWN, environment, outputs, ran
+from conftest import NOTEBOOKS, environment, oddities, outputs, ran
 
-from report import claims, display, record, reference, store
-from report.verdict import VERDICTS
+from report import claims, display, reference, store
 from shared import ROOT, runtime
 from shared.data import sets
 from tests import flips
 from workflow import catalogue, run
 
 
-def cells(name):
-    return jupytext.read(ROOT / "notebooks" / f"{name}.py").cells
-
-
-def code(name):
-    """Source of the code cells."""
-    return [c.source for c in cells(name) if c.cell_type == "code"]
+def cells(name, kind):
+    """Sources of the cells of a kind, code or markdown."""
+    return [c.source for c in jupytext.read(ROOT / "notebooks" / f"{name}.py").cells if c.cell_type == kind]
 
 
 # ---- form ------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_form(name):
-    every, sources = cells(name), code(name)
-    first = every[0].source.splitlines()
+    markdown, code = cells(name, "markdown"), cells(name, "code")
+    first = markdown[0].splitlines()
     assert re.fullmatch(r"\([a-z0-9-]+\)=", first[0]) and first[1].startswith("# ")
-    assert sum("parameters" in c.metadata.get("tags", []) for c in every) == 1
-    assert f'start("{name}", globals())' in sources[1] and sources[-1].strip() == "page.finish()"
-    assert sum("page.box(" in s for s in sources) <= 1
-    headings = [line for c in every if c.cell_type == "markdown" for line in c.source.splitlines()
-                if line.startswith("## ")]
+    assert (ROOT / "notebooks" / f"{name}.py").read_text().count('tags=["parameters"]') == 1
+    assert f'start("{name}", globals())' in code[1] and code[-1].strip() == "page.finish()"
+    assert sum("page.box(" in source for source in code) <= 1
+    assert [line for source in code for line in source.splitlines() if len(line) > 110] == []
+    headings = [line for source in markdown for line in source.splitlines() if line.startswith("## ")]
     for item in catalogue.items(name):
         label = reference.paper(name.split("/")[0])[item].label
         assert any(re.match(rf"#+ {re.escape(label)}(?!\w)", h) for h in headings), f"no section for {label}"
-
-
-@pytest.mark.parametrize("name", NOTEBOOKS)
-def test_lines_of_code_end_at_110(name):
-    assert [line for s in code(name) for line in s.splitlines() if len(line) > 110] == []
 
 
 def test_every_item_has_one_page_or_is_planned():
@@ -56,32 +46,23 @@ def test_every_item_has_one_page_or_is_planned():
     assert all(item in reference.paper(paper).items for paper, item in homes)
 
 
-def test_every_record_belongs_to_an_item_and_says_what_it_rests_on():
-    ids = {(item.paper, item.id): item for item, _ in record.everything()}
-    for path in (ROOT / "results/paper").glob("*/*.json"):
-        key, kept = (path.parent.name, path.stem), record.read(path.parent.name, path.stem)
-        assert (kept["paper"], kept["item"]) == key and not kept["scale"]["proxies"]
-        if not path.stem.startswith(record.EXTRA):
-            assert kept["verdict"] in VERDICTS and len(kept["claims"]) == len(ids[key].claims)
-
-
 # ---- runs ------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_smoke_runs_and_publishes_what_the_notebook_declares(smoke, name):
-    done, folder = smoke
-    assert done[name].returncode == 0, done[name].stdout[-3000:] + done[name].stderr[-3000:]
-    found = outputs(folder, name)
-    published = [o["record"] for o in found if o.get("kind") == "item"]
+    finished, folder = smoke
+    process = finished[name]
+    assert process.returncode == 0, process.stdout[-3000:] + process.stderr[-3000:]
+    published = [o["record"] for o in outputs(folder, name) if o.get("kind") == "item"]
     assert sorted(r["item"] for r in published) == sorted(catalogue.items(name))
-    stamp, = [o for o in found if o.get("kind") == "stamp"]
+    stamp, = [o for o in outputs(folder, name) if o.get("kind") == "stamp"]
     assert stamp["facts"]["profile"] == "smoke"
-    for made in published:
-        asked = reference.paper(made["paper"])[made["item"]].must_contain
-        assert len(made.get("contains", [])) == len(asked), made["item"]
+    for kept in published:
+        must_contain = reference.paper(kept["paper"])[kept["item"]].must_contain
+        assert len(kept.get("contains", [])) == len(must_contain), kept["item"]
     assert not list(folder.glob("results/**/*"))  # only the paper profile records
 
 
-def test_a_script_from_an_empty_cache_tells_what_papermill_told(smoke, tmp_path, monkeypatch, capsys):
+def test_a_script_from_an_empty_cache_prints_what_the_smoke_run_judged(smoke, tmp_path, monkeypatch, capsys):
     name = "ren/iii_borderline"
     _, folder = smoke
     for key, value in environment(tmp_path).items():
@@ -93,48 +74,39 @@ def test_a_script_from_an_empty_cache_tells_what_papermill_told(smoke, tmp_path,
 
 
 # ---- words -----------------------------------------------------------------------------------------------
-def reader_s(myst):
-    """What a reader sees of an output: no code, no directive, no target of a link, no formula."""
+def text_of(myst):
+    """The text of an output: no code, no directive, no target of a link, no formula."""
     text = re.sub(r"(?ms)^```(?!\{).*?^```$", " ", myst)
     directive = r"^[:`]{3,}(?:\{(?:figure|image|generated)\}.*|\{\w+\})?"
     text = re.sub(rf"(?m){directive}|^:\w[\w-]*:.*$|^\([\w-]+\)=$", " ", text)
-    text = re.sub(r"`[^`\n]*`|\]\([^)\n]*\)|\$\$.*?\$\$|\$[^$\n]*\$|<[^>\n]*>", " ", text, flags=re.DOTALL)
-    return text
+    return re.sub(r"`[^`\n]*`|\]\([^)\n]*\)|\$\$.*?\$\$|\$[^$\n]*\$|<[^>\n]*>", " ", text, flags=re.DOTALL)
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_what_a_page_says_is_written_for_a_person(smoke, name):
+def test_what_a_page_shows_is_written_for_a_person(smoke, name):
     _, folder = smoke
-    odd = []
-    for told in outputs(folder, name):
-        if told.get("kind") == "stamp" or "<script" in told["myst"]:
-            continue
-        text = reader_s(told["myst"])
-        for what, pattern in SHOWN.items():
-            odd += [(what, text[max(0, m.start() - 40):m.end() + 40]) for m in re.finditer(pattern, text)]
-    assert odd == []
+    for output in outputs(folder, name):
+        if output.get("kind") != "stamp" and "<script" not in output["myst"]:
+            assert oddities(text_of(output["myst"])) == []
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_no_cell_shows_a_bare_value(smoke, name):
-    """What a cell shows is made for a reader: Markdown, HTML, a picture, printed words; not `repr`."""
+    """A cell shows Markdown, HTML, an image or printed words; not `repr`."""
     _, folder = smoke
-    cells = json.loads(ran(folder, name).read_text())["cells"]
-    bare = [o["data"]["text/plain"][:80] for c in cells for o in c.get("outputs", [])
+    run = json.loads(ran(folder, name).read_text())
+    bare = [o["data"]["text/plain"][:80] for c in run["cells"] for o in c.get("outputs", [])
             if set(o.get("data", {})) == {"text/plain"}]
     assert bare == []
 
 
-PROSE = {**{f"notebooks/{n}": "\n\n".join(c.source for c in cells(n) if c.cell_type == "markdown")
-            for n in NOTEBOOKS}, **{f"book/{p.stem}": p.read_text() for p in (ROOT / "book").glob("*.md")}}
+PROSE = {**{f"notebooks/{n}": "\n\n".join(cells(n, "markdown")) for n in NOTEBOOKS},
+         **{f"book/{p.stem}": p.read_text() for p in (ROOT / "book").glob("*.md")}}
 
 
 @pytest.mark.parametrize("name", PROSE)
 def test_prose_is_written_for_a_person(name):
-    text = reader_s(PROSE[name])
-    odd = [(what, text[max(0, m.start() - 40):m.end() + 40]) for what, pattern in SHOWN.items()
-           if what != "nothing" for m in re.finditer(pattern, text)]
-    assert odd == []
+    assert oddities(text_of(PROSE[name]), "nothing") == []
 
 
 def numbers(value):
@@ -149,7 +121,7 @@ def numbers(value):
 
 
 def measured(folder):
-    """What runs are given and say: numbers, sums, means, and means weighted by one of their counts."""
+    """Arguments and results of runs: numbers, sums, means, and means weighted by one of their counts."""
     runs = [store.read(p) for p in folder.glob("[!.]*.json")]
     rows = [{k: v for k, v in (run.arguments | run.result).items() if isinstance(v, int | float)}
             for run in runs]
@@ -164,12 +136,12 @@ def measured(folder):
 def test_numbers_in_one_minute_stand_in_the_results(smoke, name):
     """Each as it is, as a share in percent, or as what remains of one."""
     _, folder = smoke
-    told = outputs(folder, name)
-    known = {n for o in told if o.get("kind") != "box" for n in numbers(o.get("record") or o["myst"])}
+    shown = outputs(folder, name)
+    known = {n for o in shown if o.get("kind") != "box" for n in numbers(o.get("record") or o["myst"])}
     known = known.union(*map(measured, (folder / "flips/runs" / name.split("/")[0]).glob("*")))
     known |= {m for n in known for m in (100 * n, 1 - n, 100 * (1 - n), 100 - n)}
-    for minute in (o for o in told if o.get("kind") == "box"):
-        for text in minute["numbers"]:
+    for box in (o for o in shown if o.get("kind") == "box"):
+        for text in box["numbers"]:
             text = text.rstrip(".,").replace(",", "")
             half = 0.501 * 10.0 ** -len(text.partition(".")[2])
             assert any(abs(abs(n) - float(text)) <= half for n in known), f"{text} stands in no result"
@@ -179,7 +151,7 @@ def test_numbers_in_one_minute_stand_in_the_results(smoke, name):
 def test_where_nothing_is_recorded_nothing_is_called_so(smoke, name):
     """Neither a small run nor what is computed at each build."""
     _, folder = smoke
-    for myst in (told.get("myst", "") for told in outputs(folder, name)):
+    for myst in (output.get("myst", "") for output in outputs(folder, name)):
         assert not re.search(r"\| reproduced|reproduced \||\((recorded|reproduced)\)", myst), myst[:300]
 
 
@@ -187,8 +159,9 @@ def test_where_nothing_is_recorded_nothing_is_called_so(smoke, name):
 @pytest.mark.parametrize("holds, stuck", [
     (lambda c: c.value > 2, False), (lambda c: 1 < c.value < 3, False), (lambda c: 3 > 2, True),
     (lambda c: c.value > 2 or abs(c.value) >= 0, True), (lambda c: c.other_value > 2, False)])
-def test_a_claim_that_cannot_come_out_otherwise_is_found(holds, stuck):
+def test_a_claim_that_no_results_would_flip_is_found(holds, stuck):
     rows = pd.DataFrame({"name": ["a", "b"], "value": [2.5, 2.7], "other_value": [None, None]})
+
     def claim(rows):
         cases = {row["name"]: row for row in rows.to_dict("records")}
         return claims.over_cases(cases, lambda c: (holds(c), "seen"), proxies=("a",))
@@ -200,18 +173,19 @@ def test_a_claim_that_cannot_come_out_otherwise_is_found(holds, stuck):
 def test_every_judged_claim_can_flip(smoke, name):
     """As the process that ran the notebook found it (`flips.leave_in`), for each item that it published."""
     _, folder = smoke
-    papers = {(each.split("/")[0], one): each for each in NOTEBOOKS for one in catalogue.items(each)}
-    first = {name, *catalogue.needs(name)}      # what a claim looks at is made before it
-    for told in (o["record"] for o in outputs(folder, name) if o.get("kind") == "item"):
-        paper, item = told["paper"], told["item"]
+    pages = {(page.split("/")[0], item): page for page in NOTEBOOKS for item in catalogue.items(page)}
+    first = {name, *catalogue.needs(name)}      # a claim is judged on results of earlier pages
+    for record in (o["record"] for o in outputs(folder, name) if o.get("kind") == "item"):
+        paper, item = record["paper"], record["item"]
         lines = flips.file_of(folder / "flips", paper, item).read_text().splitlines()
-        for found in map(json.loads, lines):
-            assert not found["error"], f"{paper} {item}: {found['error']}"
-            assert {papers[paper, other] for other in found["others"]} <= first, f"{paper} {item}: needs"
-            assert not found["stuck"], "; ".join(found["stuck"])
-        # A record keeps no judgement that rests on stand-ins alone.
-        judged = [json.loads(line)["judged"] for line in lines]
-        assert any(told["claims"] in (each, [claims.on_a_proxy(j) for j in each]) for each in judged)
+        entries = [json.loads(line) for line in lines]
+        for entry in entries:
+            assert not entry["error"], f"{paper} {item}: {entry['error']}"
+            assert {pages[paper, other] for other in entry["others"]} <= first, f"{paper} {item}: needs"
+            assert not entry["stuck"], "; ".join(entry["stuck"])
+        # A record keeps no judgement that rests on proxies alone.
+        assert any(record["claims"] in (judged, [claims.on_a_proxy(claim) for claim in judged])
+                   for judged in (entry["judged"] for entry in entries))
 
 
 @pytest.mark.parametrize("name", ["chen/iv_f_cost", "shu/2_4_alarm", "sutton/7_2_2_fashion_mnist"])
@@ -228,11 +202,11 @@ def test_a_script_judges_as_papermill_did(smoke, name, monkeypatch):
 
     monkeypatch.setattr(claims, "judge", spy)
     script(name, monkeypatch, "-p", "profile", "smoke")
-    told = {o["record"]["item"]: o["record"]["claims"] for o in outputs(folder, name)
-            if o.get("kind") == "item"}
-    assert told.keys() == seen.keys()
+    published = {o["record"]["item"]: o["record"]["claims"] for o in outputs(folder, name)
+                 if o.get("kind") == "item"}
+    assert published.keys() == seen.keys()
     for item, judged in seen.items():
-        assert told[item] in (judged, [claims.on_a_proxy(j) for j in judged])
+        assert published[item] in (judged, [claims.on_a_proxy(claim) for claim in judged])
 
 
 # ---- faults ----------------------------------------------------------------------------------------------
@@ -244,45 +218,34 @@ def script(name, monkeypatch, *words):
     runpy.run_path(str(ROOT / "notebooks" / f"{name}.py"), run_name="__main__")
 
 
-FAULTS = [  # the rules themselves are in test_parameters
-    ("ren/iii_borderline", "nets", "0", "parameter 'nets' cannot be 0; allowed: a whole number from 1"),
-    ("ren/iii_borderline", "dataset", "cifar10", "parameter 'dataset' cannot be 'cifar10'; allowed: mnist, "
-                                                 "fashion"),
-    ("ren/iii_borderline", "net", "3", "unknown parameter 'net'; did you mean 'nets'?"),
-    ("audit/printed_numbers", "draws", "0", "parameter 'draws' cannot be 0; allowed: a whole number from 1"),
-    ("guide/your_own_model", "images", "7", "parameter 'images' cannot be 7; allowed: a whole number from 8"),
-]
-LATE = [  # what only the data and the architectures know
-    ("ren/iii_borderline", ["digit", "99999"], "parameter 'digit' cannot be 99999; allowed: 0 to "),
-    ("ren/iii_borderline", ["recipe", "nosuch"], "recipe"),
-]
-
-
-def one_line(error, said):
-    assert said in str(error.value) and "\n" not in str(error.value).strip(), error.value
-
-
-@pytest.mark.parametrize("name, parameter, value, said", FAULTS)
-def test_a_wrong_value_is_one_line_for_script_and_papermill(home, monkeypatch, name, parameter, value, said):
+def refused(message, run, *arguments):
+    """Assert that a run is refused with one line."""
     with pytest.raises(runtime.UserError) as error:
-        script(name, monkeypatch, "-p", parameter, value)
-    one_line(error, said)
+        run(*arguments)
+    assert message in str(error.value) and "\n" not in str(error.value).strip(), error.value
+
+
+@pytest.mark.parametrize("name, words, message", [   # the rules themselves are in test_parameters
+    ("ren/iii_borderline", ["-p", "nets", "0"], "parameter 'nets' cannot be 0; allowed: a whole"),
+    ("ren/iii_borderline", ["-p", "net", "3"], "unknown parameter 'net'; did you mean 'nets'?"),
+    ("audit/printed_numbers", ["-p", "draws", "0"], "parameter 'draws' cannot be 0; allowed: a whole"),
+    ("guide/your_own_model", ["-p", "images", "7"], "parameter 'images' cannot be 7; allowed: a whole")])
+def test_a_wrong_value_is_one_line_for_script_and_papermill(home, monkeypatch, name, words, message):
+    refused(message, script, name, monkeypatch, *words)
     monkeypatch.setattr(run, "_execute", lambda *_: pytest.fail("it ran"))
-    with pytest.raises(runtime.UserError) as error:
-        run.run(ROOT / "notebooks" / f"{name}.ipynb", home / "out.ipynb", ["-p", parameter, value])
-    one_line(error, said)
+    refused(message, run.run, ROOT / "notebooks" / f"{name}.ipynb", home / "out.ipynb", words)
 
 
-@pytest.mark.parametrize("name, words, said", LATE)
-def test_what_shows_later_is_one_line_too(smoke, tmp_path, monkeypatch, name, words, said):
+@pytest.mark.parametrize("parameter, value, message", [
+    ("digit", "99999", "parameter 'digit' cannot be 99999; allowed: 0 to "), ("recipe", "nosuch", "recipe")])
+def test_a_value_that_only_the_data_or_an_architecture_refuses_is_one_line_too(
+        smoke, tmp_path, monkeypatch, parameter, value, message):
     _, folder = smoke
-    for key, value in environment(tmp_path).items():
-        monkeypatch.setenv(key, value)
+    for key, path in environment(tmp_path).items():
+        monkeypatch.setenv(key, path)
     monkeypatch.setenv("BOUNDARY_CACHE", f"{folder}/cache")
-    profile = [] if words[0] == "profile" else ["-p", "profile", "smoke"]
-    with pytest.raises(runtime.UserError) as error:
-        script(name, monkeypatch, *profile, "-p", *words)
-    one_line(error, said)
+    words = ["-p", "profile", "smoke", "-p", parameter, value]
+    refused(message, script, "ren/iii_borderline", monkeypatch, *words)
 
 
 WITH_RUNS = [name for name in NOTEBOOKS if re.search(r"^from papers\.\w+ import .*experiments", (
@@ -296,15 +259,10 @@ def test_records_are_rebuilt_without_data_from_any_part_of_the_runs(home, monkey
     if some:
         monkeypatch.setenv(display.PICTURES, str(home / "pictures"))
     key = name.split("/")[0]
-    for kept in sorted((ROOT / "results/runs" / key).glob("*")) if some else []:
-        run = sorted(kept.glob("[!.]*.json"))[0]
-        folder = runtime.results_folder() / "runs" / key / kept.name
+    for recorded in sorted((ROOT / "results/runs" / key).glob("*")) if some else []:
+        folder = runtime.results_folder() / "runs" / key / recorded.name
         folder.mkdir(parents=True)
-        for file in store.files(run):
+        for file in store.files(sorted(recorded.glob("[!.]*.json"))[0]):
             shutil.copy(file, folder)
-
-    def opened(*_, **__):
-        pytest.fail("it opened data")
-
-    monkeypatch.setattr(sets, "load", opened)
+    monkeypatch.setattr(sets, "load", lambda *_, **__: pytest.fail("it opened data"))
     script(name, monkeypatch, "-p", "profile", "paper", "-p", "units", "none")

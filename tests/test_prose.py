@@ -17,7 +17,7 @@ def test_of_nothing_there_is_no_value(value):
     assert prose.words(value) == "no value"
 
 
-@pytest.mark.parametrize("value, unit, said", [(12.345, "%", "12.3%"), (0.16194, "", "0.162"), (3, "", "3"),
+@pytest.mark.parametrize("value, unit, text", [(12.345, "%", "12.3%"), (0.16194, "", "0.162"), (3, "", "3"),
                                                (0.0, "%", "0%"), (100.0, "%", "100%")])
-def test_words_have_three_digits(value, unit, said):
-    assert prose.words(value, unit) == said
+def test_words_have_three_digits(value, unit, text):
+    assert prose.words(value, unit) == text

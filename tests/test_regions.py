@@ -1,4 +1,4 @@
-"""regions: boxes of adversarial examples and what re-trained models say in them, beside plain loops."""
+"""regions: boxes of adversarial examples and the labels of re-trained models in them, beside plain loops."""
 import itertools
 import math
 
@@ -21,57 +21,49 @@ def seeded(*labels):
     return runtime.generator(0, "regions", *labels)
 
 
-def net(name):
-    """A small net of three classes."""
-    made, draw = nn.Sequential(nn.Flatten(), nn.Linear(SIZE, 3)), seeded(name)
+def network(name):
+    """A small network of three classes."""
+    result, draw = nn.Sequential(nn.Flatten(), nn.Linear(SIZE, 3)), seeded(name)
     with torch.no_grad():
-        for p in made.parameters():
+        for p in result.parameters():
             p.copy_(2 * torch.rand(p.shape, generator=draw) - 1)
-    return made
+    return result
 
 
 @pytest.fixture(scope="module")
-def found():
+def swept():
     """Four models, an image that all give the same class, that class, and its examples under an attack."""
-    models = [net(n) for n in range(4)]
-    every = torch.rand(400, *SHAPE, generator=seeded("x"))
-    said = boxes.answers(models, every)
-    x = every[(said == said[0]).all(0)][:1]
+    models = [network(n) for n in range(4)]
+    images = torch.rand(400, *SHAPE, generator=seeded("x"))
+    labels = boxes.answers(models, images)
+    x = images[(labels == labels[0]).all(0)][:1]
     y = boxes.answers(models, x)[0]
     attack = BasicIterative("L2", epsilon=tuple(0.01 * (i + 1) for i in range(30)), iterations=5, halvings=6)
     return models, x, y, boxes.sweep(models[0], x, y, attack, count=30)
 
 
-def examples(count=9, name="examples"):
+def examples():
     """An image, and images that differ from it: most values in some, some in all, some in none."""
-    x = torch.rand(1, *SHAPE, generator=seeded(name))
-    draw = torch.rand(count, *SHAPE, generator=seeded(name, "moves"))
+    x = torch.rand(1, *SHAPE, generator=seeded("examples"))
+    draw = torch.rand(9, *SHAPE, generator=seeded("examples", "moves"))
     moves = torch.where(draw < 0.7, 0.3 * (draw - 0.35), 0)
-    moves[:, :, 0], moves[:, 0, 2] = 0.0003, 0.2      # too little to count; by the same everywhere
+    moves[:, :, 0], moves[:, 0, 2] = 0.0003, 0.2      # too little to count; in all by the same
     return x, (x + moves).clamp(0, 1)
 
 
 # ---- sweeps ----------------------------------------------------------------------------------------------
-def test_a_sweep_holds_the_different_examples_of_all_settings(found):
-    models, x, y, swept = found
-    assert swept.succeeded == 30 >= len(swept.images) > 9
-    assert len({tuple(z.flatten().tolist()) for z in swept.images}) == len(swept.images)
-    assert (swept.classes != y).all() and swept.classes.equal(models[0](swept.images).argmax(1))
-    t = int(swept.classes[0])
-    assert swept.of(t).equal(swept.images[swept.classes == t]) and len(swept.of(int(y))) == 0
-    attack = BasicIterative("L2", epsilon=(0.05, 0.2), iterations=5, halvings=6, targeted=True)
-    target = (y + 1) % 3
-    aimed = boxes.sweep(models[0], x, y, attack, count=2, target=target)
-    both = swept.joined(aimed)
-    assert both.succeeded == 32 and both.passes == swept.passes + aimed.passes
-    assert (aimed.classes == target).all() and both.classes.equal(models[0](both.images).argmax(1))
-    assert len(both.images) == len(torch.cat([swept.images, aimed.images]).unique(dim=0))
-    twice = swept.joined(swept)
-    assert twice.images.equal(swept.images) and twice.classes.equal(swept.classes)
+def test_a_sweep_holds_every_adversarial_example_once(swept):
+    models, x, y, result = swept
+    assert result.succeeded == 30 >= len(result.images) > 9
+    assert len({tuple(z.flatten().tolist()) for z in result.images}) == len(result.images)
+    assert (result.classes != y).all() and result.classes.equal(models[0](result.images).argmax(1))
+    twice = result.joined(result)
+    assert twice.images.equal(result.images) and twice.classes.equal(result.classes)
+    assert twice.succeeded == 60
 
 
-def test_an_image_that_is_misclassified_or_not_one_is_named(found):
-    models, x, y, _ = found
+def test_an_image_that_is_misclassified_or_not_one_is_named(swept):
+    models, x, y, _ = swept
     with pytest.raises(runtime.UserError, match=f"image for class {int(y)}, not {int(y) - 1}, from"):
         boxes.sweep(models[0], x, y - 1, FGSMSearch())
     with pytest.raises(runtime.UserError, match=r"a sweep is of one image, .*; these are \[2"):
@@ -83,10 +75,10 @@ def by_hand(x, images, keep):
     """[(value, low, high, changed)] in order, by loops over values and images."""
     rows = []
     for v in range(SIZE):
-        here = [float(z.flatten()[v]) for z in images]
-        changed = sum(round((each - float(x.flatten()[v])) * 1000) != 0 for each in here)
+        values = [float(z.flatten()[v]) for z in images]
+        changed = sum(round((value - float(x.flatten()[v])) * 1000) != 0 for value in values)
         if changed and changed >= keep * len(images):
-            rows.append((v, min(here), max(here), changed))
+            rows.append((v, min(values), max(values), changed))
     return sorted(rows, key=lambda r: (-round((r[2] - r[1]) * 100_000), -r[3], r[0]))
 
 
@@ -99,23 +91,23 @@ def test_intervals_and_their_order_are_those_of_a_loop(keep):
     assert box.changed.tolist() == [r[3] for r in rows]
     torch.testing.assert_close(box.low, torch.tensor([r[1] for r in rows]), rtol=0, atol=0)
     torch.testing.assert_close(box.high, torch.tensor([r[2] for r in rows]), rtol=0, atol=0)
-    every = intervals(x, images, keep=0.0, least=1).kept(keep, len(images))
-    assert every.values.equal(box.values) and every.changed.equal(box.changed)
+    later = intervals(x, images, keep=0.0, least=1).kept(keep, len(images))
+    assert later.values.equal(box.values) and later.changed.equal(box.changed)
 
 
 def test_a_box_holds_its_samples_and_leaves_the_other_values_clean():
     x, images = examples()
     box = intervals(x, images, keep=0.0, least=1)
     for b in (1, 5, len(box.values)):
-        each = box.first(b)
-        flat = each.sample(400, generator=seeded("samples")).flatten(1)
-        others = [v for v in range(SIZE) if v not in each.values.tolist()]
+        part = box.first(b)
+        flat = part.sample(400, generator=seeded("samples")).flatten(1)
+        others = [v for v in range(SIZE) if v not in part.values.tolist()]
         assert flat[:, others].equal(x.flatten(1)[:, others].expand(400, -1))
-        inside = flat[:, each.values]
-        assert (inside >= each.low).all() and (inside <= each.high).all() and len(each.values) == b
+        inside = flat[:, part.values]
+        assert (inside >= part.low).all() and (inside <= part.high).all() and len(part.values) == b
         # means and deviations are those of a uniform law
-        wide = each.widths > 1e-3
-        places = ((inside - each.low) / each.widths)[:, wide]
+        wide = part.widths > 1e-3
+        places = ((inside - part.low) / part.widths)[:, wide]
         assert ((places.mean(0) - 0.5).abs() < 0.08).all() and (places.amin(0) < 0.05).all()
         assert ((places.std(0) - 12**-0.5).abs() < 0.03).all()
     whole = box.first(6).whole()
@@ -123,7 +115,7 @@ def test_a_box_holds_its_samples_and_leaves_the_other_values_clean():
     assert whole.sample(50, generator=seeded("whole")).flatten(1)[:, whole.values].amax() > 0.97
 
 
-@pytest.mark.parametrize("make, said", [
+@pytest.mark.parametrize("call, message", [
     (lambda x, z: intervals(x, z), "9 different adversarial examples; 80 are needed: sweep over more"),
     (lambda x, z: intervals(x, z[:0], least=0), "0 different adversarial examples"),
     (lambda x, z: intervals(x, x.repeat(9, 1, 1, 1), least=1), "no value is changed in 100% of the examples"),
@@ -137,59 +129,56 @@ def test_a_box_holds_its_samples_and_leaves_the_other_values_clean():
     (lambda x, z: intervals(x, z, least=9).first(2.5), "a box of 2.5 intervals"),
     (lambda x, z: intervals(x[..., :2], z, least=9), r"the clean image is \[1, 2, 3, 2\], the examples"),
     (lambda x, z: intervals(z, z, least=9), "one image"),
-    (lambda x, z: boxes.sweep(net(0), x, boxes.answers([net(0)], x)[0], None, count=0), "0 times"),
+    (lambda x, z: boxes.sweep(network(0), x, torch.tensor([0]), None, count=0), "0 times"),
     (lambda x, z: boxes.answers([], z), "no network was passed"),
-    *((lambda x, z, sizes=sizes, n=n: boxes.curve([net(0)], 0, intervals(x, z, least=9), sizes, samples=n,
-                                                  generator=None), said)
-      for sizes, n, said in (([], 4, "growing sizes"), ([3, 2], 4, "growing sizes"), ([2], 0, "0 samples"),
+    *((lambda x, z, sizes=sizes, n=n: boxes.curve([network(0)], 0, intervals(x, z, least=9), sizes,
+                                                  samples=n, generator=None), message)
+      for sizes, n, message in (([], 4, "growing sizes"), ([3, 2], 4, "growing sizes"), ([2], 0, "0 samples"),
                              ([0, 2], 4, "a box of 0"), ([2, 6], 4, "a box of 6"))),
     *((lambda x, z, u=u, v=v: boxes.plane([], x, u * x, v * x, reach=1, size=3), "point the same way")
       for u, v in ((1, -2), (0, 1), (1, 0)))])
-def test_what_cannot_be_is_named_in_one_line(make, said):
-    with pytest.raises(runtime.UserError, match=said) as error:
-        make(*examples())
+def test_what_cannot_be_is_named_in_one_line(call, message):
+    with pytest.raises(runtime.UserError, match=message) as error:
+        call(*examples())
     assert "\n" not in str(error.value)
 
 
-# ---- what the models say ---------------------------------------------------------------------------------
-def test_rates_agreement_and_curves_are_those_of_loops(found):
-    models, x, y, swept = found
-    images = swept.images
-    said = [[int(model(z[None]).argmax()) for z in images] for model in models]
-    assert boxes.answers(models, images).tolist() == said
-    label = int(y)
-    wrong = [sum(c != label for c in row) / len(row) for row in said]
+# ---- the labels of several models ------------------------------------------------------------------------
+def test_rates_agreement_and_curves_are_those_of_loops(swept):
+    models, x, y, result = swept
+    images, label = result.images, int(y)
+    labels = [[int(model(z[None]).argmax()) for z in images] for model in models]
+    assert boxes.answers(models, images).tolist() == labels
+    wrong = [sum(c != label for c in row) / len(row) for row in labels]
     assert boxes.rates(models, images, y).tolist() == wrong
     counts = [[0] * 4, [0] * 4]
-    for answers in zip(*said):
-        counts[answers[0] != label][sum(other == answers[0] for other in answers[1:])] += 1
-    assert boxes.agreement(torch.tensor(said), y).tolist() == counts
+    for first, *others in zip(*labels):
+        counts[first != label][others.count(first)] += 1
+    assert boxes.agreement(torch.tensor(labels), y).tolist() == counts
 
-    box = intervals(x, swept.of(int(swept.classes[0])), keep=0.0, least=1)
-    told = boxes.curve(models, y, box, [2, 7, 11], samples=60, generator=seeded("curve"))
+    box = intervals(x, result.of(int(result.classes[0])), keep=0.0, least=1)
+    curve = boxes.curve(models, y, box, [2, 7, 11], samples=60, generator=seeded("curve"))
     points = box.points(60, seeded("curve"))
-    for n, b in enumerate(told["sizes"]):
+    for n, b in enumerate(curve["sizes"]):
         z = x.flatten(1).repeat(60, 1)
         z[:, box.values[:b]] = points[:, :b]
         z = z.view(60, *SHAPE)
-        assert told["rates"][n] == boxes.rates(models, z, y).tolist()
-        assert told["agreement"][n] == boxes.agreement(boxes.answers(models, z), y).tolist()
-        squared = [float(((each - x[0]).double()**2).sum()) for each in z]
-        assert told["squared"][n] == pytest.approx([min(squared), sum(squared) / 60, max(squared)], rel=1e-5)
-        plain = [s**0.5 for s in squared]
-        assert told["plain"][n] == pytest.approx([min(plain), sum(plain) / 60, max(plain)], rel=1e-5)
-        assert told["log_measure"][n] == pytest.approx(sum(math.log(w) for w in box.widths[:b].tolist()))
-    assert told["plain"][2][1] > told["plain"][0][1] and told["log_measure"][2] < told["log_measure"][0]
+        assert curve["rates"][n] == boxes.rates(models, z, y).tolist()
+        assert curve["agreement"][n] == boxes.agreement(boxes.answers(models, z), y).tolist()
+        squared = [float(((image - x[0]).double()**2).sum()) for image in z]
+        for name, values in (("squared", squared), ("plain", [s**0.5 for s in squared])):
+            expected = [min(values), sum(values) / 60, max(values)]
+            assert curve[name][n] == pytest.approx(expected, rel=1e-5)
+        assert curve["log_measure"][n] == pytest.approx(sum(math.log(w) for w in box.widths[:b].tolist()))
 
 
 def test_the_alarm_is_the_share_of_draws_of_networks_that_disagree():
-    answers = torch.randint(2, (5, 40), generator=seeded("alarm"))
-    agreed = boxes.agreement(answers, 0).sum(0)
+    labels = torch.randint(2, (5, 40), generator=seeded("alarm"))
+    agreed = boxes.agreement(labels, 0).sum(0)
     for k, share in enumerate(boxes.alarm(agreed).tolist(), start=2):
-        draws = [len(set(answers[[0, *others], n].tolist())) > 1
+        draws = [len(set(labels[[0, *others], n].tolist())) > 1
                  for others in itertools.combinations(range(1, 5), k - 1) for n in range(40)]
         assert share == pytest.approx(sum(draws) / len(draws))
-    assert boxes.alarm([0, 0, 7]).tolist() == [0, 0] and boxes.alarm([5, 0, 0]).tolist() == [1, 1]
 
 
 def test_the_paper_s_own_regions_are_of_the_kinds_it_names():
@@ -197,9 +186,6 @@ def test_the_paper_s_own_regions_are_of_the_kinds_it_names():
             for r in reference.paper("shu")["table-2"].rows}
     assert rows == {"NF": "foreign", "CW2": "foreign", "FGSM": "own", "BIM Linf": "own", "MI": "own",
                     "PW": "transferable"}
-    assert boxes.kind([0.6, 0.1]) is None and boxes.kind([0.6, 0.1], right=0.1) == "own"
-    assert boxes.kind([0.0, 0.4]) is None and boxes.kind([0.1, 0.6], right=0.2) == "foreign"
-    assert boxes.kind([0.3, 0.3]) == "transferable" and boxes.kind([0.3, 0.3], significant=0.4) is None
 
 
 def test_noise_lies_at_the_distances_asked_for():
@@ -209,13 +195,13 @@ def test_noise_lies_at_the_distances_asked_for():
     assert z[2].unique().tolist() == [0.0, 1.0]
 
 
-def test_a_plane_goes_through_the_image_along_both_directions(found):
-    models, x, _, _ = found
+def test_a_plane_goes_through_the_image_along_both_directions(swept):
+    models, x, *_ = swept
     u, v = (0.05 * torch.randn(x.shape, generator=seeded(n)) for n in "uv")
-    answered, axes = boxes.plane(models, x, u, v, reach=0.2, size=5)
-    assert answered.shape == (4, 5, 5) and answered[:, 2, 2].equal(boxes.answers(models, x)[:, 0])
+    labels, axes = boxes.plane(models, x, u, v, reach=0.2, size=5)
+    assert labels.shape == (4, 5, 5) and labels[:, 2, 2].equal(boxes.answers(models, x)[:, 0])
     first, second = axes.flatten(1)
     assert float(first @ second) == pytest.approx(0, abs=1e-6) and float(second.norm()) == pytest.approx(1)
     torch.testing.assert_close(first * u.norm(), u.flatten())
     point = (x - 0.1 * axes[1] + 0.2 * axes[0]).clamp(0, 1)      # row 1 along v, column 4 along u
-    assert answered[:, 1, 4].equal(boxes.answers(models, point)[:, 0])
+    assert labels[:, 1, 4].equal(boxes.answers(models, point)[:, 0])

@@ -12,21 +12,21 @@ from workflow import table
 PAGE = (ROOT / "book/how-to-run.md").read_text().partition("## Many runs")[2]
 
 
-def ran(path, seed):
-    """A run notebook with one result, which the seed decides."""
+def write_run(path, seed):
+    """Write a run notebook with one result, which the seed decides, and its table."""
     row = {"item": "table-3", "row": "architecture=A", "column": "ssim", "value": 0.5 + seed, "n": 1,
            "low": None, "high": None, "published": 0.5}
     facts = {"profile": "smoke", "seed": seed, "parameters": {"seed": seed, "images": 100}}
-    told = [{"kind": "item", "table": [row]}, {"kind": "stamp", "facts": facts}]
+    outputs = [{"kind": "item", "table": [row]}, {"kind": "stamp", "facts": facts}]
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"cells": [{"outputs": [{"data": {MIME: each}}]} for each in told]}))
+    path.write_text(json.dumps({"cells": [{"outputs": [{"data": {MIME: output}}]} for output in outputs]}))
     table.write(path)
 
 
 def test_a_sweep_becomes_one_frame_by_the_line_of_the_page(tmp_path, monkeypatch):
     folder, = set(re.findall(r"\.ipynb (\S+)/\{\}\.ipynb", PAGE))
     for seed in range(3):
-        ran(tmp_path / folder / f"{seed}.ipynb", seed)
+        write_run(tmp_path / folder / f"{seed}.ipynb", seed)
     monkeypatch.chdir(tmp_path)
     *lines, last = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1].splitlines()
     names = {}

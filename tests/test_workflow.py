@@ -1,7 +1,5 @@
 """workflow: pairs, what a run depends on, papermill's wrapper, the jobs, what a person sees of them."""
-
 import json
-import logging
 import os
 import re
 import shutil
@@ -11,6 +9,7 @@ import sys
 import time
 import venv
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,53 +30,50 @@ from shared.data import sets
 from workflow import book, catalogue, fill, imports, missing, pair, records, render, run, versions
 
 
+@pytest.fixture
+def text(tmp_path):
+    """The text half of a page, alone in a folder."""
+    return shutil.copy(ROOT / "notebooks" / f"{NOTEBOOKS[0]}.py", tmp_path / "x.py")
+
+
 def test_pairs_agree():
     pair.main(str(ROOT / "notebooks"), check=True)
 
 
-def test_a_pair_out_of_step_is_named_and_mended(tmp_path):
-    source = ROOT / "notebooks" / f"{NOTEBOOKS[0]}.py"
-    (tmp_path / "a").mkdir()
-    text = tmp_path / "a" / "x.py"
-    text.write_text(source.read_text())
-    pair.main(str(tmp_path))
-    pair.main(str(tmp_path), check=True)
+def test_a_pair_out_of_step_is_named_and_mended(text):
+    pair.main(text.parent)
+    pair.main(text.parent, check=True)
     text.write_text(text.read_text() + "\n# %%\nprint(1)\n")
     with pytest.raises(SystemExit, match="x.ipynb: not in step"):
-        pair.main(str(tmp_path), check=True)
-    pair.main(str(tmp_path))
-    pair.main(str(tmp_path), check=True)
+        pair.main(text.parent, check=True)
+    pair.main(text.parent)
+    pair.main(text.parent, check=True)
     assert "print(1)" in text.with_suffix(".ipynb").read_text()
 
 
-def test_an_ipynb_that_was_edited_later_is_named_and_left(tmp_path):
-    text = tmp_path / "x.py"
-    text.write_text((ROOT / "notebooks" / f"{NOTEBOOKS[0]}.py").read_text())
-    pair.main(str(tmp_path))
-    ipynb = text.with_suffix(".ipynb")
+def test_an_ipynb_that_was_edited_later_is_named_and_left(text):
+    pair.main(text.parent)
+    ipynb, later = text.with_suffix(".ipynb"), time.time() + 10
     edited = ipynb.read_text().replace("import", "from x import", 1)
     ipynb.write_text(edited)
-    later = time.time() + 10
     os.utime(ipynb, (later, later))
     with pytest.raises(SystemExit, match="x.ipynb: edited after x.py; `jupytext"):
-        pair.main(str(tmp_path))
+        pair.main(text.parent)
     assert ipynb.read_text() == edited
     os.utime(text, (later, later))
-    pair.main(str(tmp_path))
-    pair.main(str(tmp_path), check=True)
+    pair.main(text.parent)
+    pair.main(text.parent, check=True)
 
 
-def test_pairs_are_utf_8_wherever_they_are_written(tmp_path):
-    text = tmp_path / "x.py"
-    source = (ROOT / "notebooks" / f"{NOTEBOOKS[0]}.py").read_text(encoding="utf-8")
+def test_pairs_are_utf_8_wherever_they_are_written(text):
+    source = text.read_text(encoding="utf-8")
     text.write_text(f"{source}\n# %%\nprint('ε ≤ ½')\n", encoding="utf-8")
     env = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    code = f"from workflow import pair; pair.main({str(tmp_path)!r})"
+    code = f"from workflow import pair; pair.main({str(text.parent)!r})"
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "ε ≤ ½" in text.read_text(encoding="utf-8")
-    assert "ε ≤ ½" in text.with_suffix(".ipynb").read_text(encoding="utf-8")
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["x.ipynb", "x.py"]
+    assert all("ε ≤ ½" in half.read_text(encoding="utf-8") for half in (text, text.with_suffix(".ipynb")))
+    assert sorted(p.name for p in text.parent.iterdir()) == ["x.ipynb", "x.py"]
 
 
 def test_a_page_that_is_run_and_saved_in_jupyterlab_stays_as_committed(tmp_path, monkeypatch):
@@ -134,64 +130,52 @@ def test_binder_alone_is_offered_and_its_files_work(tmp_path):
         ROOT / "workflow/jupyter.json").read_bytes()
 
 
-def test_what_notebooks_depend_on_is_there_and_names_the_users_of_an_instrument():
+def test_what_notebooks_depend_on_exists_and_names_the_users_of_an_instrument():
     files = {name: imports.inputs(name) for name in NOTEBOOKS}
     assert all((ROOT / file).is_file() for name in NOTEBOOKS for file in files[name])
     assert [name for name in NOTEBOOKS if "shared/borderline.py" in files[name]] == [
-        name for name in NOTEBOOKS if name.startswith(("guide/", "ren/", "report_card/"))
-    ]
-
-
-def test_a_notebook_depends_on_its_paper_s_printed_values_only():
-    assert [f for f in imports.inputs("ren/ii_networks") if "reference/" in f] == [
-        "book/reference/ren.json"
-    ]
+        name for name in NOTEBOOKS if name.startswith(("guide/", "ren/", "report_card/"))]
+    # Of the published values only those of its paper.
+    assert [f for f in files["ren/ii_networks"] if "reference/" in f] == ["book/reference/ren.json"]
 
 
 def jobs(folder, home, *options):
     """Notebooks that the workflow in `folder` would run now."""
-    told = subprocess.run(
-        [
-            f"{Path(sys.executable).parent}/snakemake",
-            "-s",
-            "workflow/Snakefile",
-            "--cores",
-            "1",
-            *options,
-            "--config",
-            "profile=smoke",
-        ],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        env={**environment(home), "PYTHONPATH": str(folder), "XDG_CACHE_HOME": str(home)},
-    )
-    assert told.returncode == 0, told.stderr
-    return sorted(re.findall(r"(?m)^Job \d+: (\S+)$", told.stdout + told.stderr))
+    done = subprocess.run(
+        [f"{Path(sys.executable).parent}/snakemake", "-s", "workflow/Snakefile", "--cores", "1", *options,
+         "--config", "profile=smoke"], cwd=folder, capture_output=True, text=True,
+        env={**environment(home), "PYTHONPATH": str(folder), "XDG_CACHE_HOME": str(home)})
+    assert done.returncode == 0, done.stderr
+    return sorted(re.findall(r"(?m)^Job \d+: (\S+)$", done.stdout + done.stderr))
+
+
+def copied(tree, folders, files):
+    """A tree with these folders and files of the project."""
+    for part in folders:
+        shutil.copytree(ROOT / part, tree / part,
+                        ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints"))
+    for file in files:
+        shutil.copy(ROOT / file, tree)
 
 
 def test_the_workflow_runs_what_a_change_reaches_and_nothing_else(tmp_path):
     tree = tmp_path / "tree"
-    for part in ("shared", "report", "papers", "workflow", "notebooks", "book/reference"):
-        shutil.copytree(
-            ROOT / part, tree / part, ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
-        )
-    for file in ("requirements.lock", "_toc.yml"):
-        shutil.copy(ROOT / file, tree)
+    copied(tree, ("shared", "report", "papers", "workflow", "notebooks", "book/reference"),
+           ("requirements.lock", "_toc.yml"))
     for name in NOTEBOOKS:
-        ran = tree / "_runs/smoke/notebooks" / f"{name}.ipynb"
-        ran.parent.mkdir(parents=True, exist_ok=True)
-        ran.write_text("{}")
+        output = tree / "_runs/smoke/notebooks" / f"{name}.ipynb"
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text("{}")
     jobs(tree, tmp_path, "--touch")
 
     def after_changing(file):
         path = tree / file
-        old, times = path.read_text(), (path.stat().st_atime_ns, path.stat().st_mtime_ns)
-        path.write_text(old + "\n# changed\n")
+        text, times = path.read_text(), (path.stat().st_atime_ns, path.stat().st_mtime_ns)
+        path.write_text(text + "\n# changed\n")
         try:
             return jobs(tree, tmp_path, "-n")
         finally:
-            path.write_text(old)
+            path.write_text(text)
             os.utime(path, ns=times)
 
     assert after_changing("shared/runtime.py") == NOTEBOOKS
@@ -202,48 +186,27 @@ def test_the_workflow_runs_what_a_change_reaches_and_nothing_else(tmp_path):
 CELL = """profile: str = "quick"  # scale
 seed: int = 0  # of the draws
 device: str = "auto"  # where
-units: str = "missing"  # which units
+units: str = "missing"  # which runs
 images: int = None  # how many [1..]
 """
 
 
-def write(path, *cells, **about):
+def write(path, *cells):
     """A notebook with the common parameters; returns its path."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    metadata = {
-        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-        "boundary_book": about,
-    }
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     first = new_code_cell(CELL, metadata={"tags": ["parameters"]})
-    nbformat.write(new_notebook(cells=[first, *map(new_code_cell, cells)], metadata=metadata), path)
-    half = [f'# %% tags=["parameters"]\n{CELL}', *(f"# %%\n{cell}" for cell in cells)]
-    path.with_suffix(".py").write_text("# ---\n" + "\n".join(half))
+    nbformat.write(new_notebook(cells=[first, *map(new_code_cell, cells)], metadata={"kernelspec": kernel}),
+                   path)
+    path.with_suffix(".py").write_text(f'# %% tags=["parameters"]\n{CELL}')
     return path
 
 
-def start(source, target, *words):
-    return subprocess.Popen(
-        [sys.executable, "-m", "workflow.run", str(source), str(target), *words],
-        cwd=ROOT,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(source.parent),
-    )
-
-
-@pytest.mark.parametrize(
-    "target, said",
-    [
-        ("in.ipynb", "the notebook itself; name another file, the source is never overwritten"),
-        ("../x/in.ipynb", "the notebook itself"),
-        ("link.ipynb", "the notebook itself"),
-        (".", "a folder; name a file"),
-        ("out.txt", "name ends in .ipynb"),
-        ("file/out.ipynb", "file/out.ipynb: cannot be written"),
-    ],
-)
-def test_what_could_not_be_used_is_refused_before_the_run(tmp_path, monkeypatch, target, said):
+@pytest.mark.parametrize("target, message", [
+    ("in.ipynb", "the notebook itself; name another file"), ("../x/in.ipynb", "the notebook itself"),
+    ("link.ipynb", "the notebook itself"), (".", "a folder; name a file"), ("out.txt", "name ends in .ipynb"),
+    ("file/out.ipynb", "file/out.ipynb: cannot be written")])
+def test_a_target_that_could_not_be_written_is_refused_before_the_run(tmp_path, monkeypatch, target, message):
     source = write(tmp_path / "x/in.ipynb", "1")
     (tmp_path / "x/link.ipynb").symlink_to(source)
     (tmp_path / "x/file").touch()
@@ -251,7 +214,7 @@ def test_what_could_not_be_used_is_refused_before_the_run(tmp_path, monkeypatch,
     before = source.read_bytes(), sorted(os.listdir(tmp_path / "x"))
     with pytest.raises(runtime.UserError) as error:
         run.run(source, tmp_path / "x" / target, [])
-    assert said in str(error.value) and "\n" not in str(error.value)
+    assert message in str(error.value) and "\n" not in str(error.value)
     assert (source.read_bytes(), sorted(os.listdir(tmp_path / "x"))) == before
 
 
@@ -262,19 +225,16 @@ def test_a_source_that_is_no_notebook_is_named(tmp_path):
             run.run(tmp_path / name, tmp_path / "out.ipynb", [])
 
 
-ENDS = {
-    "import os\nos.kill(os.getpid(), 9)": "killed, most likely because the memory was full",
-    "from shared.runtime import UserError\nraise UserError('digit 12; allowed: 0 to 9')": "digit 12; allowed",
-}
-
-
-@pytest.mark.parametrize("cell", ENDS)
-def test_how_a_notebook_ended_is_told_in_one_line(tmp_path, cell):
+@pytest.mark.parametrize("cell, reason", [
+    ("import os\nos.kill(os.getpid(), 9)", "killed, most likely because the memory was full"),
+    ("from shared.runtime import UserError\nraise UserError('digit 12; allowed: 0 to 9')",
+     "digit 12; allowed")])
+def test_the_reason_why_a_notebook_failed_is_one_line(tmp_path, cell, reason):
     source = write(tmp_path / "in.ipynb", "print('begun')", cell)
     with pytest.raises(SystemExit) as end:
         run.run(source, tmp_path / "out.ipynb", [])
-    reason, kept = str(end.value).splitlines()
-    assert ENDS[cell] in reason and kept.endswith("/.out.failed.ipynb")
+    first, second = str(end.value).splitlines()
+    assert reason in first and second.endswith("/.out.failed.ipynb")
     assert "begun" in (tmp_path / ".out.failed.ipynb").read_text()
     assert not (tmp_path / "out.ipynb").exists() and not list(tmp_path.glob(".part-*"))
 
@@ -306,13 +266,11 @@ def test_only_what_needs_the_last_commit_needs_git(tmp_path, monkeypatch):
 
 def test_make_runs_a_notebook_in_a_folder_with_a_space(tmp_path):
     tree = tmp_path / "My Drive/book"
-    for part in ("shared", "report", "workflow", "book/reference"):
-        shutil.copytree(ROOT / part, tree / part, ignore=shutil.ignore_patterns("__pycache__"))
-    for file in ("Makefile", "requirements.lock", "_toc.yml"):
-        shutil.copy(ROOT / file, tree)
+    copied(tree, ("shared", "report", "workflow", "book/reference"),
+           ("Makefile", "requirements.lock", "_toc.yml"))
     write(tree / "notebooks/ren/in.ipynb", "import shared\nprint(shared.ROOT)")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tree / ".venv"], check=True)
-    (packages,) = tree.glob(".venv/lib/python3*/site-packages")
+    packages, = tree.glob(".venv/lib/python3*/site-packages")
     (packages / "boundary_book.pth").write_text(f"{tree}\n")
     (packages / "others.pth").write_text(f"{Path(papermill.__file__).parent.parent}\n")
     (tree / ".venv/.ready").touch()
@@ -351,7 +309,7 @@ handlers["kernel_info_request"] = late"""
 
 
 def test_a_run_that_succeeds_ends_without_an_interrupt(tmp_path, capfd):
-    """papermill ends a kernel at its last answer, here a slow one."""
+    """papermill ends a kernel at its last reply, here a slow one."""
     run.run(write(tmp_path / "in.ipynb", LATE), tmp_path / "out.ipynb", [])
     assert "Interrupt" not in "".join(capfd.readouterr())
 
@@ -364,11 +322,11 @@ def test_a_copy_says_so_in_one_line_and_records_nothing(home, monkeypatch, capsy
     place = ROOT / "notebooks/he" / f"3_optmargin{'-Copy1' * copy}.ipynb"
     monkeypatch.setenv("JPY_SESSION_NAME", str(place))
     known = parameters.declared(parameters.text_half("he/3_optmargin"))
-    begun = page.Page("he/3_optmargin", {p.name: p.default for p in known.values()} | {"profile": "paper"})
-    said = ["This is a scratch copy of `he/3_optmargin`: its tables and figures are not recorded."]
-    assert capsys.readouterr().out.splitlines() == said * copy
-    begun.extra("of-ours", (), lambda: [{"a": 1}], "Ours")
-    begun.finish()
+    scratch = page.Page("he/3_optmargin", {p.name: p.default for p in known.values()} | {"profile": "paper"})
+    line = "This is a scratch copy of `he/3_optmargin`: its tables and figures are not recorded."
+    assert capsys.readouterr().out.splitlines() == [line] * copy
+    scratch.extra("of-ours", (), lambda: [{"a": 1}], "Ours")
+    scratch.finish()
     files = [path.name for path in home.rglob("*.json")]
     assert files == ([] if copy else ["extra-of-ours.json"])
 
@@ -377,89 +335,55 @@ def test_a_copy_says_so_in_one_line_and_records_nothing(home, monkeypatch, capsy
 def test_a_stopped_run_leaves_no_litter(tmp_path, number):
     flag = tmp_path / "begun"
     source = write(tmp_path / "in.ipynb", f"open({str(flag)!r}, 'w').close()\nimport time\ntime.sleep(600)")
-    told = start(source, tmp_path / "out.ipynb")
-    while not flag.exists() and told.poll() is None:
+    process = subprocess.Popen([sys.executable, "-m", "workflow.run", source, tmp_path / "out.ipynb"],
+                               cwd=ROOT, env=environment(tmp_path), text=True, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE)
+    while not flag.exists() and process.poll() is None:
         time.sleep(0.05)
-    told.send_signal(number)
-    _, text = told.communicate(timeout=60)
-    assert told.returncode and not (tmp_path / "out.ipynb").exists()
+    process.send_signal(number)
+    _, message = process.communicate(timeout=60)
+    assert process.returncode and not (tmp_path / "out.ipynb").exists()
     left = list(tmp_path.glob(".part-*"))
     if number == signal.SIGKILL:  # nobody could tidy up: who writes there a day later does
         os.utime(left[0], (0, 0))
         runtime.write_atomically(tmp_path / "more", lambda part: part.touch())
     else:
-        assert "stopped; the same command goes on where it was" in text
+        assert "stopped; the same command goes on where it was" in message
     assert not list(tmp_path.glob(".part-*"))
 
 
 # ---- all runs --------------------------------------------------------------------------------------------
-def test_a_person_sees_one_line_a_job(tmp_path, monkeypatch, capsys):
-    monkeypatch.syspath_prepend(ROOT / "workflow/plugins")
-    import snakemake_logger_plugin_lines as lines
-    from snakemake_interface_logger_plugins.common import LogEvent
-
-    log = tmp_path / "b.log"
-    log.write_text("begun\nUserError: digit 12; allowed: 0 to 9\nThe notebook as far as it got: x\n")
-    handler = lines.LogHandler(None, None)
-
-    def tell(minute, event, level=logging.INFO, **facts):
-        said = {"levelno": level, "created": 60.0 * minute, "event": event, **facts}
-        handler.emit(logging.makeLogRecord(said))
-
-    tell(0, LogEvent.RUN_INFO, stats={"all": 1, "run": 3, "total": 4})
-    for job, name in enumerate(["ren/a", "ren/c", "ren/b"], 1):
-        tell(job, LogEvent.JOB_INFO, jobid=job, rule_msg=name)
-        if name == "ren/b":
-            tell(job + 1, LogEvent.JOB_ERROR, logging.ERROR, jobid=job, log=[str(log)])
-        else:
-            tell(job + 1, LogEvent.JOB_FINISHED, job_id=job)
-    tell(9, LogEvent.JOB_INFO, jobid=0, rule_msg=None)
-    tell(9, LogEvent.JOB_FINISHED, job_id=0)
-    tell(9, None, logging.ERROR, msg="what Snakemake says at its end")
-    assert [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()] == [
-        "3 to run",
-        "ren/a 1.0 min; 2 left",
-        "ren/c 1.0 min; 1 left",
-        "ren/b 1.0 min, FAILED; nothing left",
-        "UserError: digit 12; allowed: 0 to 9",
-        f"log: {log}",
-    ]
-
-
-def test_a_page_is_run_again_when_a_run_of_its_paper_is_newer(tmp_path, monkeypatch):
-    monkeypatch.setenv("BOUNDARY_RESULTS", str(tmp_path / "results"))
-    monkeypatch.setenv("BOUNDARY_CACHE", str(tmp_path / "cache"))
+def test_a_page_is_run_again_when_a_run_of_its_paper_is_newer(home, tmp_path):
     runs = {n: tmp_path / "smoke/notebooks" / f"{n}.ipynb" for n in NOTEBOOKS}
     for path in runs.values():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text('{"cells": []}')
-    kept = tmp_path / "results/runs/sutton/gtsrb/s0-s1.json"
-    kept.parent.mkdir(parents=True)
-    kept.write_text("{}")
-    os.utime(kept, (1, 1))
+    recorded = tmp_path / "results/runs/sutton/gtsrb/s0-s1.json"
+    recorded.parent.mkdir(parents=True)
+    recorded.write_text("{}")
+    os.utime(recorded, (1, 1))
     book.drop_older(tmp_path / "smoke")
     assert all(path.exists() for path in runs.values())
-    os.utime(kept, (time.time() + 60,) * 2)
+    os.utime(recorded, (time.time() + 60,) * 2)
     book.drop_older(tmp_path / "smoke")
     gone = {n for n, path in runs.items() if not path.exists()}
     assert gone == {n for n in NOTEBOOKS if n.startswith("sutton/")}
 
 
 # ---- make ------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    "old, new, told", [(3e-8, 1e-5, True), (9.9e-6, 0, True), (1, 1 + 9e-6, False), (1e-17, 0, False)]
-)
-def test_records_differ_where_a_small_probability_does(old, new, told):
-    assert bool(list(records.differences({"p": old}, {"p": new}))) == told
+@pytest.mark.parametrize("old, new, differ", [(3e-8, 1e-5, True), (9.9e-6, 0, True), (1, 1 + 9e-6, False),
+                                              (1e-17, 0, False)])
+def test_records_differ_where_a_small_probability_does(old, new, differ):
+    assert bool(list(records.differences({"p": old}, {"p": new}))) == differ
 
 
 def test_records_are_rebuilt_each_after_those_it_needs(tmp_path, monkeypatch):
-    ran = []
+    order = []
     monkeypatch.setenv("JOBS", "1")
-    monkeypatch.setattr(records, "text_half", lambda name: (ran.append(name) or 1.0, None))
+    monkeypatch.setattr(records, "text_half", lambda name: (order.append(name) or 1.0, None))
     monkeypatch.setattr(records, "ProcessPoolExecutor", lambda count, *_: ThreadPoolExecutor(count))
-    assert [n for n, *_ in records.rebuild(NOTEBOOKS, tmp_path)] == ran and sorted(ran) == NOTEBOOKS
-    assert all(ran.index(first) < ran.index(n) for n in NOTEBOOKS for first in catalogue.needs(n))
+    assert [n for n, *_ in records.rebuild(NOTEBOOKS, tmp_path)] == order and sorted(order) == NOTEBOOKS
+    assert all(order.index(first) < order.index(n) for n in NOTEBOOKS for first in catalogue.needs(n))
     monkeypatch.setattr(catalogue, "needs", lambda name: [n for n in NOTEBOOKS[:2] if n != name])
     with pytest.raises(runtime.UserError, match="each needs another of these first"):
         list(records.rebuild(NOTEBOOKS[:2], tmp_path))
@@ -468,9 +392,9 @@ def test_records_are_rebuilt_each_after_those_it_needs(tmp_path, monkeypatch):
         list(records.rebuild(NOTEBOOKS, tmp_path))
 
 
-def test_what_is_absent_smaller_or_out_of_date_is_told_with_its_command(tmp_path, monkeypatch):
+def test_what_is_absent_smaller_or_out_of_date_is_listed_with_its_command(tmp_path, monkeypatch):
     monkeypatch.setenv("BOUNDARY_RESULTS", str(tmp_path))
-    for file in ("runs/ren/networks/gone.json", "runs/ren/nobodys/x.json"):
+    for file in ("runs/ren/networks/gone.json", "runs/ren/unplanned/x.json"):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text("")
     task = partial(missing.Task, "ren/sets")
@@ -486,23 +410,22 @@ def test_what_is_absent_smaller_or_out_of_date_is_told_with_its_command(tmp_path
     monkeypatch.setattr(missing, "tasks", lambda standing: dict.fromkeys(standing, {}) | known)
     monkeypatch.setattr(missing, "items", lambda known: [
         missing.Item("ren", "table-1", frozenset(known["ren/sets"].values()), True)])
-    told = list(missing.lines())
-    assert told[1:4] == [
+    assert list(missing.lines())[1:] == [
         "    3.0 h  Ren et al., Table I: 2 runs of ren/sets: make fill HOURS=3 FIRST=ren/sets",
         "ren/sets: 1 of 3 runs, 16.7% of full scale; 2 absent (about 3.0 h in the sizes of the recorded "
         "ones), 1 smaller than published, 1 out of date (version changed): b0: make fill HOURS=n "
         "FIRST=ren/sets",
         "ren/more: 5 of 5 runs, 50.0% of full scale; 5 smaller than published, 5 out of date (arguments, "
-        "ren/sets changed): make fill HOURS=n FIRST=ren/more"]
-    assert told[4] == "ren/networks: no plan names gone: git rm results/runs/ren/networks/gone*"
-    assert told[5:] == ["ren/nobodys: no plan names x: git rm results/runs/ren/nobodys/x*"]
+        "ren/sets changed): make fill HOURS=n FIRST=ren/more",
+        "ren/networks: no plan names gone: git rm results/runs/ren/networks/gone*",
+        "ren/unplanned: no plan names x: git rm results/runs/ren/unplanned/x*"]
 
 
 def test_records_of_one_notebook_are_judged_alone(tmp_path):
     old, new = tmp_path / "old", tmp_path / "new"
-    for folder, told in ((old, {"a": 1.0, "b": 1.0, "c": 1.0}), (new, {"a": 1.0, "b": 2.0, "d": 1.0})):
+    for folder, values in ((old, {"a": 1.0, "b": 1.0, "c": 1.0}), (new, {"a": 1.0, "b": 2.0, "d": 1.0})):
         (folder / "paper").mkdir(parents=True)
-        for name, value in told.items():
+        for name, value in values.items():
             (folder / "paper" / f"{name}.json").write_text(json.dumps({"value": value, "check": folder.name}))
     changed, new_one = "paper/b.json: value: 1.0 is now 2.0", "paper/d.json: is new; run `make records`"
     gone = "paper/c.json: is not made any more; delete it"
@@ -512,70 +435,52 @@ def test_records_of_one_notebook_are_judged_alone(tmp_path):
 
 def test_a_half_made_environment_is_made_anew_and_no_other_folder_touched(tmp_path):
     def make(folder):
-        return subprocess.run(
-            ["make", f"VENV={folder}", f"PYTHON={sys.executable}", "venv"],
-            cwd=ROOT,
-            text=True,
-            capture_output=True,
-        )
+        return subprocess.run(["make", f"VENV={folder}", f"PYTHON={sys.executable}", "venv"], cwd=ROOT,
+                              text=True, capture_output=True)
 
     def sound(folder):
-        return (
-            subprocess.run([f"{folder}/bin/python", "-m", "pip", "--version"], capture_output=True).returncode
-            == 0
-        )
+        command = [f"{folder}/bin/python", "-m", "pip", "--version"]
+        return subprocess.run(command, capture_output=True).returncode == 0
 
     env = tmp_path / "env"
     (env / "bin").mkdir(parents=True)  # killed while it was made
     assert "making it anew" in make(env).stderr and sound(env)
     assert make(env).stderr == ""  # a sound one stays
-    (pip,) = env.glob("lib/python3*/site-packages/pip")
+    pip, = env.glob("lib/python3*/site-packages/pip")
     shutil.rmtree(pip)
     moved = env.rename(tmp_path / "moved")  # without pip, and moved
     assert "making it anew" in make(moved).stderr and sound(moved)
-    (packages,) = moved.glob("lib/python3*/site-packages")
+    packages, = moved.glob("lib/python3*/site-packages")
     (packages / "boundary_book.pth").write_text(f"{tmp_path / 'My clone'}\n")
     assert make(moved).returncode == 0  # of a clone that is no longer there
     (tmp_path / "My clone/workflow").mkdir(parents=True)
     refused = make(moved)
     assert refused.returncode and f"to the clone {tmp_path / 'My clone'}; name another" in refused.stderr
-    (tmp_path / "mine/letters").mkdir(parents=True)
-    told = make(tmp_path / "mine")
-    assert (
-        told.returncode
-        and "is a folder of other things" in told.stderr
-        and (tmp_path / "mine/letters").exists()
-    )
+    letters = tmp_path / "folder/letters"
+    letters.mkdir(parents=True)
+    refused = make(letters.parent)
+    assert refused.returncode and "is a folder of other things" in refused.stderr and letters.exists()
 
 
-@pytest.mark.parametrize(
-    "words, said",
-    [
-        (["run", "PROFILE=fast"], "allowed: smoke, quick, paper"),
-        (["run", "VENV=my env"], "VENV='my env': a folder without spaces"),
-    ],
-)
-def test_make_refuses_in_one_line(tmp_path, words, said):
-    told = subprocess.run(["make", *words], cwd=ROOT, capture_output=True, text=True)
-    assert told.returncode and said in told.stderr
+@pytest.mark.parametrize("words, message", [
+    (["run", "PROFILE=fast"], "allowed: smoke, quick, paper"),
+    (["run", "VENV=my env"], "VENV='my env': a folder without spaces")])
+def test_make_refuses_in_one_line(words, message):
+    done = subprocess.run(["make", *words], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode and message in done.stderr
 
 
 # ---- the pages -------------------------------------------------------------------------------------------
-def test_every_notebook_declares_its_parameters_each_with_help():
+def test_every_notebook_declares_its_parameters_each_with_help_and_papermill_reads_all():
+    """papermill warns of a parameter that it does not read, and then sets it."""
     for name in NOTEBOOKS:
         known = parameters.declared(parameters.text_half(name))
         assert list(known)[:3] == ["profile", "seed", "device"] and all(p.help for p in known.values()), name
-
-
-def test_papermill_knows_every_declared_parameter():
-    """Else it warns of an unknown parameter and then sets it."""
-    for name in NOTEBOOKS:
-        known = parameters.declared(parameters.text_half(name))
         assert papermill.inspect_notebook(ROOT / "notebooks" / f"{name}.ipynb").keys() == known.keys(), name
 
 
 def test_what_a_killed_or_failed_rendering_left_goes(tmp_path, monkeypatch):
-    """A stand-in for jupyter-book, which marks whole pages at its end."""
+    """A script in place of jupyter-book, which marks whole pages at its end."""
     tool, pages = tmp_path / "bin" / "jupyter-book", tmp_path / "_build" / "html"
     tool.parent.mkdir()
     tool.write_text(f"#!/bin/sh\nrm -f {pages}/.whole; mkdir -p {pages}; echo $PROFILE > {pages}/profile\n"
@@ -591,9 +496,6 @@ def test_what_a_killed_or_failed_rendering_left_goes(tmp_path, monkeypatch):
         left.parent.mkdir(parents=True, exist_ok=True)
         left.touch()
         (tmp_path / "broken").touch() if broken else (tmp_path / "broken").unlink(missing_ok=True)
-        if broken:
-            with pytest.raises(SystemExit, match="2"):
-                render.main("smoke")
-        else:
+        with pytest.raises(SystemExit, match="2") if broken else nullcontext():
             render.main("smoke")
         assert left.exists() == whole and (pages / "profile").read_text() == "smoke\n"

@@ -1,11 +1,11 @@
-"""Runs of notebooks that find their imports done: python -m tests.warm, one run a line on its input.
+"""Runs of notebooks after a common import: python -m tests.warm, one run a line on its input.
 
-To import what every page imports takes longer than most pages. This process does it once. For each run it
-forks one that is `python -m workflow.run`, and that one forks the notebook's kernel before anything else. So
-each run and each kernel is a process of its own, in the state of one that has only imported. Where
-BOUNDARY_FLIPS names a folder, the kernel leaves there which claims could not come out otherwise (`flips`).
+The imports of a page take longer than most pages. This process imports once. For each run it forks a process
+that is `python -m workflow.run`, which forks the notebook's kernel before anything else. So each run and each
+kernel is a process of its own, in the state of one that has only imported. Where BOUNDARY_FLIPS names a
+folder, the kernel leaves there which claims no other results would flip (`flips`).
 
-A line is `{"words": [...], "out": file, "err": file}`; the answer is the status with which the run ended.
+A line is `{"words": [...], "out": file, "err": file}`; the reply is the status with which the run ended.
 """
 import atexit
 import gc
@@ -29,9 +29,9 @@ class Runs:
 
     def run(self, words, scratch):
         """A finished `python -m workflow.run WORDS`; `scratch` is the beginning of the names of two files."""
-        out, err = (scratch.with_name(f"{scratch.name}.{n}") for n in ("out", "err"))
-        print(json.dumps({"words": words, "out": str(out), "err": str(err)}), file=self.process.stdin,
-              flush=True)
+        out, err = (scratch.with_name(f"{scratch.name}.{stream}") for stream in ("out", "err"))
+        request = {"words": words, "out": str(out), "err": str(err)}
+        print(json.dumps(request), file=self.process.stdin, flush=True)
         status = int(self.process.stdout.readline())
         return subprocess.CompletedProcess(words, status, out.read_text(), err.read_text())
 
@@ -68,21 +68,21 @@ class Kernel:
     stdin = stdout = stderr = returncode = None
 
     def __init__(self):
-        self.line, theirs = socket.socketpair()
+        self.line, end = socket.socketpair()
         if not (pid := os.fork()):
             self.line.close()
-            self._be(theirs)
+            self._be(end)
         self.pid = pid
-        theirs.close()
+        end.close()
         self.line.recv(1)  # it leads its own group now, as jupyter_client expects
 
     def _be(self, line):
         os.setsid()
         line.send(b".")
-        told = line.makefile().readline()
-        if not told:
-            os._exit(0)  # the run ended before it wanted a kernel
-        words, env = json.loads(told)
+        request = line.makefile().readline()
+        if not request:
+            os._exit(0)  # the run ended before it started a kernel
+        words, env = json.loads(request)
         line.close()
         os.environ.clear()
         os.environ.update(env)
@@ -126,12 +126,12 @@ class Kernel:
 def serve():
     """Fork a run for each line of the input; returns None at its end, and in a run its words."""
     while line := sys.stdin.readline():
-        asked = json.loads(line)
+        request = json.loads(line)
         if not (pid := os.fork()):
-            for number, path in enumerate((os.devnull, asked["out"], asked["err"])):
+            for number, path in enumerate((os.devnull, request["out"], request["err"])):
                 with open(path, "w" if number else "r") as file:
                     os.dup2(file.fileno(), number)
-            return asked["words"]
+            return request["words"]
         print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 
 
@@ -139,18 +139,18 @@ if __name__ == "__main__":
     runtime.prepare()
     # Who imports this module for `Runs` needs none of what follows.
     os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")  # as a kernel sets it
-    import ipykernel.kernelapp  # noqa: F401  (a kernel's own)
+    import ipykernel.kernelapp  # noqa: F401  (of a kernel)
     import jupyter_client.provisioning.local_provisioner as provisioner
-    import sklearn.datasets  # noqa: F401  (the stand-ins')
-    import torch._dynamo  # noqa: F401  (torch imports it where the first optimiser is made)
-    import torchvision.models  # noqa: F401  (six pages': it takes three times as long as torch)
+    import sklearn.datasets  # noqa: F401  (of embedded sample data)
+    import torch._dynamo  # noqa: F401  (torch imports it for its first optimiser)
+    import torchvision.models  # noqa: F401  (of six pages: it takes three times as long as torch)
 
-    import report.page  # noqa: F401  (every page's)
+    import report.page  # noqa: F401  (of every page)
     import tests.flips  # noqa: F401
     import workflow.run  # noqa: F401
 
     gc.collect()
-    gc.freeze()  # what is imported stays shared with the forks: no collection walks through it
+    gc.freeze()  # forks share the imported objects: no collection walks through them
     if (words := serve()) is not None:
         provisioner.launch_kernel = Kernel().launch
         sys.argv = ["workflow.run", *words]
