@@ -20,7 +20,7 @@ IMAGES = 40
 
 
 def unit(model, n, data="mnist", **more):
-    """A made-up unit: the larger n, the more images an attack flips and the wider the first class."""
+    """A made-up run: the larger n, the more images an attack flips and the wider the first class."""
     draw = torch.Generator().manual_seed(n)
     y = torch.arange(200) % 10
     features = 3 * torch.eye(10)[y] + (1 + 0.2 * n * (y == 0))[:, None] * torch.randn(200, 10, generator=draw)
@@ -33,12 +33,13 @@ def unit(model, n, data="mnist", **more):
     resampled = {p: roby.bootstrap(features, y, p=float(p), draws=20,
                                    generator=torch.Generator().manual_seed(1)).numpy() for p in figures.NORMS}
     there = {p: classes(p) for p in figures.NORMS}
-    found = {features: {"true": there, "predicted": there} for features in figures.FEATURES}
+    layouts = {features: {"true": there, "predicted": there} for features in figures.FEATURES}
     return {"run": f"{data}-{model}", "data": data, "model": model, "dataset": data, "test_accuracy": 0.9,
             "correct": np.ones(IMAGES, bool), "labels": labels, "margins": np.full(10, 5.0 - n / 10),
             "near_random": np.array([0.1, np.nan, np.nan]), "near_gradient": np.array([1.0, 2.0, 3.0]),
-            "attacks": {name: {"predicted": flipped, "classes": found} for name in figures.ATTACKS},
-            "classes_test": found, "resampled_test": resampled, "batch_statistics": None, "epochs": 2} | more
+            "attacks": {name: {"predicted": flipped, "classes": layouts} for name in figures.ATTACKS},
+            "classes_test": layouts, "resampled_test": resampled, "batch_statistics": None,
+            "epochs": 2} | more
 
 
 TEN = pd.DataFrame([unit(name.lower().replace(" ", ""), n) for n, name in enumerate(models.MODELS, 1)])
@@ -65,24 +66,15 @@ def test_a_scale_may_want_few_networks_or_none():
     assert small["paper"]["models"] == () and small["smoke"]["models"] == ("lenet",)
 
 
-def add_a_network(monkeypatch):
+def test_a_new_network_changes_no_run_of_the_others_and_is_none_of_the_paper(monkeypatch):
+    before = experiments.plan("natural")(SCALE)
     networks, order, names = experiments.SETS["natural"]
     monkeypatch.setitem(experiments.SETS, "natural", ((*networks, "New"), order, names))
     monkeypatch.setitem(experiments.NETWORKS, "New", ("chen-lenet", {}))
     monkeypatch.setitem(experiments.SPELT, "new", "New")
-
-
-def test_a_new_network_changes_no_unit_of_the_others(monkeypatch):
-    before = experiments.plan("natural")(SCALE)
-    add_a_network(monkeypatch)
     after = experiments.plan("natural")(SCALE)
     assert {key: after[key] for key in before} == before
     assert set(after) - set(before) == {("mnist", "new"), ("cifar10", "new")}
-
-
-def test_a_further_network_is_no_network_of_the_paper(monkeypatch):
-    add_a_network(monkeypatch)
-    assert figures.TEN == 10 and len(experiments.PRINTED) == 10 + 9 + 4 and "New" not in experiments.PRINTED
     labels = {f"mnist-{name}": {"data": "mnist", "model": name} for name in ("lenet", "new")}
     runs = dict.fromkeys(labels)
     runs = Results("natural", runs, recorded=runs, labels=labels, own=runs).only(figures.printed)
@@ -116,11 +108,11 @@ def test_the_published_correlations_follow_from_the_published_table():
     rows = pd.DataFrame(experiments.PAPER["table-1"].rows)
     for item in ("table-2", "table-3"):
         for printed in reference.paper("chen")[item].rows:
-            found = ranking.coefficients(rows, figures.PAIRS)[printed["dataset"]]
+            coefficients = ranking.coefficients(rows, figures.PAIRS)[printed["dataset"]]
             for name in reference.paper("chen")[item].values:
-                assert found[name] == pytest.approx(printed[name], abs=0.0085)
+                assert coefficients[name] == pytest.approx(printed[name], abs=0.0085)
     ranks = ranking.coefficients(rows, figures.PAIRS, measure=stats.spearmanr)
-    assert all(abs(abs(v) - 1) < 1e-9 for found in ranks.values() for v in found.values())
+    assert all(abs(abs(v) - 1) < 1e-9 for of_data in ranks.values() for v in of_data.values())
 
 
 def test_fewer_networks_than_published_have_no_coefficient():
@@ -135,7 +127,7 @@ def test_fewer_networks_than_published_have_no_coefficient():
     assert ranking.rank_agreement(TEN[:9]) == []
 
 
-@pytest.mark.parametrize("x, y", [([1, 1, 1], [1, 2, 3]), ([1, None, 2], [1, 2, 3]), ([1], [2]), ([], [])])
+@pytest.mark.parametrize("x, y", [([1, 1, 1], [1, 2, 3]), ([1, None, 2], [1, 2, 3]), ([1], [2])])
 def test_columns_that_cannot_agree_have_no_coefficient(x, y):
     assert ranking.agreement(x, y) is None
 
@@ -144,40 +136,36 @@ def test_rank_agreement_with_intervals():
     rows = {row["quantity"]: row for row in ranking.rank_agreement(TEN)}
     assert list(rows) == [words for words, _ in ranking.QUANTITIES.values()]
     margin = rows["mean margin of the logits"]
-    assert margin["spearman"] == pytest.approx(-1) and margin["low"] == pytest.approx(-1)
-    assert margin["high"] == pytest.approx(-1) and margin["networks"] == "-1.00 (-1.00 to -1.00)"
-    assert rows["accuracy"]["spearman"] is None and rows["accuracy"]["low"] is None     # all have the same
-    assert rows["accuracy"]["networks"] == ""
-    assert ranking.rank_agreement(TEN) == list(rows.values())
+    assert [margin[key] for key in ("low", "spearman", "high")] == pytest.approx([-1, -1, -1])
+    assert margin["networks"] == "-1.00 (-1.00 to -1.00)"
+    accuracy = rows["accuracy"]     # all have the same
+    assert accuracy["spearman"] is accuracy["low"] is None and accuracy["networks"] == ""
 
 
 def test_networks_are_ranked_by_features_and_classes():
     assert ranking.by_features(TEN[:9]) == []
-    made = ranking.by_features(TEN)
-    assert [row["reading"] for row in made] == list(figures.VARIANTS) and set(ranking.READINGS) < set(made[0])
+    rows = ranking.by_features(TEN)
+    assert [row["reading"] for row in rows] == list(figures.VARIANTS) and set(ranking.READINGS) < set(rows[0])
     whole = ranking.rank_agreement(TEN)[0]     # ROBY, L2, of the logits and true classes
-    assert made[0]["third_2"] == whole["networks"] and made[0]["third_2_rank"]["low"] == whole["low"]
+    assert rows[0]["third_2"] == whole["networks"] and rows[0]["third_2_rank"]["low"] == whole["low"]
 
 
 def test_attacks_stand_beside_the_published_ones():
-    made = {row["attack"]: row for row in ranking.attacks(TEN)}
-    text = made[figures.ATTACKS["text"]]
+    rows = {row["attack"]: row for row in ranking.attacks(TEN)}
+    text = rows[figures.ATTACKS["text"]]
     assert (text["n"], text["ours"], text["paper"]) == (10, "7.5% to 75%", "65.6% to 98.6%")
-    assert text["by_third"] == "1.00 (1.00 to 1.00)" and made[figures.ATTACKS["third"]]["by_third"] == ""
-    assert set(made) == set(figures.ATTACKS.values()) and ranking.attacks(TEN[:9]) == []
+    assert text["by_third"] == "1.00 (1.00 to 1.00)" and rows[figures.ATTACKS["third"]]["by_third"] == ""
+    assert set(rows) == set(figures.ATTACKS.values()) and ranking.attacks(TEN[:9]) == []
     row = figures.network_rows(TEN, ["asr_text"], sort="asr_text")[-1]
     assert row == {"data set": "MNIST", "network": "LeNet", "asr_text": 75}
 
 
 def test_sentences_wait_for_ten_networks():
     assert ranking.answer(TEN[:9]) == {}
-    sized = TEN.assign(images_train=9, images_attack=IMAGES)
-    found = ranking.answer(sized)
-    assert (found["tried"], found["apart"]) == (24, "1.00 (1.00 to 1.00)")
-    assert 0 <= found["above_0"] + found["below_0"] <= 24
-    assert "margin" in found["clear"]     # it is perfect
-    assert ranking.measured(sized).items() <= found.items()
-    assert (found["networks"], found["text"]) == (10, "7.5% to 75%")
+    facts = ranking.answer(TEN.assign(images_train=9, images_attack=IMAGES))
+    assert (facts["tried"], facts["apart"], facts["networks"]) == (24, "1.00 (1.00 to 1.00)", 10)
+    assert 0 <= facts["above_0"] + facts["below_0"] <= 24
+    assert "margin" in facts["clear"]     # its coefficient is -1
 
 
 def test_intervals_are_of_the_coefficients_of_the_draws():
@@ -185,36 +173,30 @@ def test_intervals_are_of_the_coefficients_of_the_draws():
     x = draw.integers(0, 6, (40, 10)).astype(float)
     y = x + draw.normal(size=x.shape)
     x[0], y[1, 2] = 1, np.nan     # without order, and with a gap
-    each = [v for row in zip(x, y) if (v := ranking.agreement(*row)) is not None]
-    assert len(each) == 38 and np.allclose(ranking.interval(x, y), np.quantile(each, (0.025, 0.975)))
+    ranks = [rank for row in zip(x, y) if (rank := ranking.agreement(*row)) is not None]
+    assert len(ranks) == 38 and np.allclose(ranking.interval(x, y), np.quantile(ranks, (0.025, 0.975)))
     assert ranking.interval(x[:1], y[:1]) == (None, None)
 
 
 # ---- claims and figures ----------------------------------------------------------------------------------
-def ranks(**values):
-    return {"ranks": {data: values for data in experiments.DATASETS.values()}}
-
-
 def test_claims_of_the_figures():
-    judge = claims.followed("2")
-    fine = {"asr_2_roby_2": 0.9, "asr_2_fsa_2": -0.8, "asr_2_fsd_2": -0.7}
-    assert judge(ranks(**fine))[0] is True and judge(ranks(**fine | {"asr_2_fsd_2": 0.1}))[0] is False
-    assert judge(ranks(**dict.fromkeys(fine)))[0] is None
-    assert claims.positive(ranks(asr_a=0.5, asr_b=0.1))[0] is True
-    assert claims.positive(ranks(asr_a=0.5, asr_b=-0.1))[0] is False
-    assert claims.positive(ranks(asr_a=0.5, asr_b=None))[0] is None
+    def judged(claim, **ranks):
+        return claim({"ranks": {data: ranks for data in experiments.DATASETS.values()}})[0]
+
+    negative = {"asr_2_roby_2": 0.9, "asr_2_fsa_2": -0.8, "asr_2_fsd_2": -0.7}
+    cases = negative, negative | {"asr_2_fsd_2": 0.1}, dict.fromkeys(negative)
+    assert [judged(claims.followed("2"), **ranks) for ranks in cases] == [True, False, None]
+    assert [judged(claims.positive, asr_a=0.5, asr_b=b) for b in (0.1, -0.1, None)] == [True, False, None]
 
 
 def test_a_claim_without_a_coefficient_says_why():
     few = "fewer than 10 networks are measured"
     signs, highest = (claims.claim["table-3"][words] for words in (
         "correlate negatively", "said to have the highest"))
-    _, told = signs(pd.DataFrame(ranking.correlations("2")(TEN)))
-    assert told.startswith("MNIST: FSA ") and told.endswith(f"CIFAR-10, Fashion-MNIST: {few}")
+    _, evidence = signs(pd.DataFrame(ranking.correlations("2")(TEN)))
+    assert evidence.startswith("MNIST: FSA ") and evidence.endswith(f"CIFAR-10, Fashion-MNIST: {few}")
     assert signs(pd.DataFrame(ranking.correlations("2")(TEN[:9])))[0] is None
     flat = TEN.assign(attacks=[TEN.attacks[0]] * len(TEN))
-    ranks = ranking.ranks(figures.table_1(flat))
-    assert ranks["MNIST"]["roby_2"].status == "not measured: attack success is the same on all networks"
     assert "MNIST: attack success is the same on all" in signs(
         pd.DataFrame(ranking.correlations("2")(flat)))[1]
     printed = pd.DataFrame(reference.paper("chen")["table-3"].rows)     # of MNIST, FSA has the highest
@@ -225,8 +207,8 @@ def test_figures_show_what_is_there():
     figure = figures.draw_networks(figures.table_1(TEN), figures.SERIES["2"], sort="asr_2")
     (ax,) = figure.axes
     assert len(ax.lines) == 4 and np.all(np.diff(ax.lines[0].get_ydata()) >= 0)
-    told = ranking.of_series(figures.SERIES["2"], "")["data"](TEN)
-    assert (told["panels"], told["series"]) == (1, 4) and told["ranks"]["CIFAR-10"]["asr_2_roby_2"] is None
+    data = ranking.of_series(figures.SERIES["2"], "")["data"](TEN)
+    assert (data["panels"], data["series"]) == (1, 4) and data["ranks"]["CIFAR-10"]["asr_2_roby_2"] is None
 
 
 def test_neighbours_of_one_class():
@@ -234,16 +216,12 @@ def test_neighbours_of_one_class():
     assert figures.grouped(points, [0, 0, 1, 1]) == 100 and figures.grouped(points, [0, 1, 0, 1]) == 0
 
 
-def test_percentages_in_words():
-    assert figures.between([36.42, 87.08]) == "36.4% to 87.1%" and figures.between([100, 100]) == "100%"
-
-
 # ---- hand-made classes -----------------------------------------------------------------------------------
 def test_hand_made_classes_have_the_widths_that_are_asked_for():
     widths = torch.arange(1.0, 11, dtype=torch.float64)
     offsets, centres, y = handmade.arranged(np.random.default_rng(1), widths=widths)
-    found = roby.layout(centres[y] + offsets, y)
-    assert torch.allclose(found.width, widths) and torch.allclose(found.distance, torch.pdist(centres))
+    layout = roby.layout(centres[y] + offsets, y)
+    assert torch.allclose(layout.width, widths) and torch.allclose(layout.distance, torch.pdist(centres))
 
 
 def test_a_step_to_the_boundary_of_the_nearest_centre_changes_the_class():
@@ -258,24 +236,23 @@ def test_equally_wide_classes_have_one_roby_at_any_separation():
     sweep = handmade.swept((0.5, 1.0, 4.0), *handmade.arranged(np.random.default_rng(2), widths=widths))
     assert np.ptp(sweep["roby"]) < 1e-3 and np.all(np.diff(sweep["overlap"]) < 0)
     assert sweep["error"][0] > sweep["error"][2]
-    found = handmade.property_1(np.random.default_rng(3), 30, 2.0, draws=20)
-    assert found["roby"].low <= found["roby"].value <= found["roby"].high and found["overlap"].value < -0.8
+    ranks = handmade.property_1(np.random.default_rng(3), 30, 2.0, draws=20)
+    assert ranks["roby"].low <= ranks["roby"].value <= ranks["roby"].high and ranks["overlap"].value < -0.8
 
 
 # ---- matched on accuracy ---------------------------------------------------------------------------------
-def test_a_claim_that_another_length_flips_is_open():
+def test_a_claim_that_half_the_epochs_would_change_is_open():
     judge = claims.with_status(lambda c: c.asr_inf > 0.5, case="model", says="{model}: {asr_inf}")
-    short = TEN.iloc[[9]].assign(half=[unit("lenet", 1)], asked=0.9, reached=True)     # 7.5% instead of 75%
     at_all = figures.with_lengths(lambda runs: figures.as_cells(figures.table_1(runs), ("asr_inf",)))
-    rows = pd.DataFrame(at_all(short))
-    holds, told = judge(rows)
-    assert holds is None and "with half the epochs" in told and rows.acc[0].status.startswith("fitted")
-    assert judge(pd.DataFrame(at_all(TEN.iloc[[9]])))[0] is True
-    other = TEN.iloc[[9]].assign(half=[unit("lenet", 9)], asked=0.9, reached=True)
-    assert judge(pd.DataFrame(at_all(other)))[0] is True
+    last = TEN.iloc[[9]]
+    short, long = (pd.DataFrame(at_all(last.assign(half=[unit("lenet", n)], asked=0.9, reached=True)))
+                   for n in (1, 9))
+    holds, evidence = judge(short)     # 7.5% instead of 75%
+    assert holds is None and "with half the epochs" in evidence and short.acc[0].status.startswith("fitted")
+    assert judge(pd.DataFrame(at_all(last)))[0] is judge(long)[0] is True
 
 
-def test_a_network_below_its_published_accuracy_counts_for_nothing():
+def test_a_network_below_its_published_accuracy_is_a_proxy():
     row, = figures.table_1(TEN.iloc[[9]].assign(asked=0.95, reached=False)).to_dict("records")
     assert row["status"].startswith("proxy: even after 2 epochs the network is below the published accuracy")
 

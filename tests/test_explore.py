@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 import numpy as np
+import pytest
 
 from papers.sutton.explorer import Explorer
 
@@ -13,9 +14,9 @@ VALUES = -np.arange(12.0).reshape(3, 2, 2)
 
 
 def explorer():
-    other = VALUES.copy()
-    other[0, 0, 0], other[1, 1, 1] = np.nan, -np.inf
-    return Explorer("trial", "A trial", AXES, {"first": VALUES, "second": other})
+    with_gaps = VALUES.copy()
+    with_gaps[0, 0, 0], with_gaps[1, 1, 1] = np.nan, -np.inf
+    return Explorer("trial", "A trial", AXES, {"first": VALUES, "second": with_gaps})
 
 
 def test_table_holds_the_values():
@@ -32,35 +33,29 @@ def test_needs_nothing_from_outside():
     assert "A trial" in repr(explorer()) and "\n" not in repr(explorer())
 
 
-def shown_after(tmp_path, html, moves):
-    """What a script leaves in `document.body.dataset.result` of a page; None where there is no Chromium."""
-    browser = shutil.which("chromium") or shutil.which("google-chrome")
-    if browser is None:
-        return None  # .ci/run installs one; there the tests have their say
+MOVES = """<script>
+  const set = (id, v) => {
+    const e = document.getElementById(id);
+    e[e.type === "range" ? "value" : "selectedIndex"] = v;
+    e.dispatchEvent(new Event('input'));
+  };
+  const values = () => document.querySelector('.values').textContent;
+  const before = values();
+  for (const [k, v] of [[0, 2], [1, 0], [2, 0]]) set('explore-trial-' + k, v);
+  const labels = document.querySelectorAll('label').length;
+  document.body.dataset.result = [before, values(), labels].join('|');
+</script>"""
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium; .ci/run installs one")
+def test_sliders_move_the_values_in_a_browser(tmp_path):
     page = tmp_path / "page.html"
-    page.write_text(f"<!doctype html><meta charset=utf-8><body>{html}<script>{moves}</script>")
-    done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
+    page.write_text(f"<!doctype html><meta charset=utf-8><body>{explorer()._repr_html_()}{MOVES}")
+    done = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
                            f"--user-data-dir={tmp_path}/profile", page.as_uri()],
                           capture_output=True, text=True, timeout=60)
-    return re.search(r'data-result="([^"]*)"', done.stdout)[1].split("|")
-
-
-SET = """const set = (id, v) => {
-  const e = document.getElementById(id);
-  e[e.type === "range" ? "value" : "selectedIndex"] = v;
-  e.dispatchEvent(new Event('input'));
-};"""
-
-
-def test_sliders_move_the_values_in_a_browser(tmp_path):
-    told = shown_after(tmp_path, explorer()._repr_html_(), SET + """
-      const said = () => document.querySelector('.values').textContent;
-      const before = said();
-      for (const [k, v] of [[0, 2], [1, 0], [2, 0]]) set('explore-trial-' + k, v);
-      const labels = document.querySelectorAll('label').length;
-      document.body.dataset.result = [before, said(), labels].join('|');""")
-    if told:
-        before, after, labels = told
-        # in the middle of all axes: entry [1, 1, 1] = -7, "never" in the second; then entry [2, 0, 0] = -8
-        assert "first: 1.00 · 10-7" in before and "second: 0" in before
-        assert after.count("1.00 · 10-8") == 2 and labels == "3"
+    before, after, labels = re.search(r'data-result="([^"]*)"', done.stdout)[1].split("|")
+    # in the middle of all axes: entry [1, 1, 1] = -7, "never" in the second; then entry [2, 0, 0] = -8
+    assert "first: 1.00 · 10-7" in before and "second: 0" in before
+    assert after.count("1.00 · 10-8") == 2 and labels == "3"

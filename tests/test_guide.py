@@ -1,4 +1,5 @@
 """The guide: what *Your own model* shows runs as shown, in an empty folder, with the package alone."""
+import copy
 import json
 import os
 import re
@@ -48,8 +49,8 @@ def test_the_script_and_what_follows_run_as_shown(tmp_path, packages):
     start, end = SHOWN[-1].split("L2(1.5)")
     done = run("\n\n".join([*SHOWN, f"{start}L2(1e-6){end}"]), tmp_path, packages)
     assert done.returncode == 0, done.stderr
-    said = dict(re.findall(r"^([\w ]+): (\S+)$", done.stdout, re.MULTILINE))
-    assert float(said["accuracy"]) > 0.9 > 0.5 > float(said["accuracy under PGD"])
+    values = dict(re.findall(r"^([\w ]+): (\S+)$", done.stdout, re.MULTILINE))
+    assert float(values["accuracy"]) > 0.9 > 0.5 > float(values["accuracy under PGD"])
     assert "classified correctly" in done.stdout and done.stdout.count("no example found") == 1
     assert sorted(os.listdir(tmp_path)) == ["card.html", "card.json", "script.py"]
 
@@ -72,7 +73,7 @@ def test_a_pretrained_model_and_a_file_of_images_run_as_shown(tmp_path, packages
 @pytest.mark.parametrize("name", ["shared/__init__.py", "shared.py"])
 def test_what_a_reader_s_own_shared_does_and_the_remedy(tmp_path, packages, name):
     (tmp_path / "shared").mkdir()   # without __init__.py it hides nothing
-    script = "import shared.statistics as found\nprint(found.__file__)"
+    script = "import shared.statistics as module\nprint(module.__file__)"
     assert run(script, tmp_path, packages).stdout.strip() == str(packages / "shared/statistics.py")
     (tmp_path / name).touch()
     assert "No module named 'shared.statistics'" in run(script, tmp_path, packages).stderr
@@ -80,39 +81,32 @@ def test_what_a_reader_s_own_shared_does_and_the_remedy(tmp_path, packages, name
 
 
 # ---- the table of models -----------------------------------------------------------------------------------
-NET = nn.Sequential(nn.Flatten(), nn.Linear(144, 3))
-nn.init.normal_(NET[1].weight, generator=torch.Generator().manual_seed(0))
+NETWORK = nn.Sequential(nn.Flatten(), nn.Linear(144, 3))
+nn.init.normal_(NETWORK[1].weight, generator=torch.Generator().manual_seed(0))
 X = torch.rand(6, 1, 12, 12, generator=torch.Generator().manual_seed(0))
-Y = inference.labels(NET, X)
+Y = inference.labels(NETWORK, X)
 
-
-def of_type(dtype):
-    net = nn.Sequential(nn.Flatten(), nn.Linear(144, 3)).to(dtype)
-    net.load_state_dict(NET.state_dict())
-    return net
-
-
-MODELS = {  # beginning of a row: models of this kind, of the classes of NET
-    "returns logits": [NET],
-    "returns an object": [lambda x: SimpleNamespace(logits=NET(x), loss=None)],
-    "returns a dict": [lambda x: {"loss": None, "logits": NET(x)}],
-    "returns a tuple": [lambda x: (NET(x), None)],
-    "is compiled": [NET],
-    "has float64 or bfloat16 weights": [of_type(torch.float64), of_type(torch.bfloat16)],
-    "expects normalised pixels": [lambda x: NET(0.13 + 0.31 * x)],
-    "takes and returns numpy arrays": [lambda x: NET(torch.from_numpy(x)).detach().numpy()]}
+MODELS = {  # beginning of a row: models of this kind, of the classes of NETWORK
+    "returns logits": [NETWORK],
+    "returns an object": [lambda x: SimpleNamespace(logits=NETWORK(x), loss=None)],
+    "returns a dict": [lambda x: {"loss": None, "logits": NETWORK(x)}],
+    "returns a tuple": [lambda x: (NETWORK(x), None)],
+    "is compiled": [NETWORK],
+    "has float64 or bfloat16 weights": [copy.deepcopy(NETWORK).double(), copy.deepcopy(NETWORK).bfloat16()],
+    "expects normalised pixels": [lambda x: NETWORK(0.13 + 0.31 * x)],
+    "takes and returns numpy arrays": [lambda x: NETWORK(torch.from_numpy(x)).detach().numpy()]}
 ROWS = dict(re.findall(r"^\| ((?!Your model|---).*?) \| `(.*)` \|$", PROSE, re.MULTILINE))
 
 
 @pytest.mark.filterwarnings("ignore:The .grad attribute")     # torch.compile's own
 @pytest.mark.parametrize("row", MODELS)
 def test_each_row_of_the_table_of_models(row):
-    shown, = (code for text, code in ROWS.items() if text.startswith(row))
+    code, = (code for text, code in ROWS.items() if text.startswith(row))
     assert len(ROWS) == len(MODELS)
     attack = RandomSearch(Linf(0.3), 20) if "numpy" in row else PGD(Linf(0.3), 5, 0.1)
     quick = SimpleNamespace(from_numpy=torch.from_numpy, compile=partial(torch.compile, backend="eager"))
     for model in MODELS[row]:
-        passed = eval(shown, {"adapt": inference.adapt, "torch": quick, "model": model})
+        passed = eval(code, {"adapt": inference.adapt, "torch": quick, "model": model})
         result = attack(passed, X, Y, generator=0)
         assert result.was_correct.all() and result.success.any()
 

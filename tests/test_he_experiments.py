@@ -15,19 +15,19 @@ from shared.attacks.threat import Linf
 from shared.data import sets
 from shared.runtime import UserError
 
-ALL = [each for each in vars(experiments).values() if isinstance(each, Experiment)]
+EXPERIMENTS = [value for value in vars(experiments).values() if isinstance(value, Experiment)]
 
 
-@pytest.mark.parametrize("asked", ALL, ids=lambda each: each.name)
-def test_what_is_recorded_is_planned_and_up_to_date(asked):
-    runs, _ = asked.planned()
-    there = {path.stem for path in folder_of(asked.name).glob("*.json")}
-    assert there <= runs.keys() and recorded(asked, runs).outdated == {}
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
+def test_what_is_recorded_is_planned_and_up_to_date(experiment):
+    runs, _ = experiment.planned()
+    files = {path.stem for path in folder_of(experiment.name).glob("*.json")}
+    assert files <= runs.keys() and recorded(experiment, runs).outdated == {}
 
 
 def test_every_folder_of_runs_has_its_experiment():
     folders = {path.name for path in folder_of("he").iterdir()}
-    assert folders <= {each.name.partition("/")[2] for each in ALL}
+    assert folders <= {experiment.name.partition("/")[2] for experiment in EXPERIMENTS}
 
 
 def name_with(hook):
@@ -35,12 +35,10 @@ def name_with(hook):
     return zoo.name_of(registry.build("ren-a"), "ren-a", FAST, data, 0, hook)
 
 
-def test_a_hooks_class_and_each_of_its_settings_decide_a_nets_name():
+def test_a_hooks_class_and_each_of_its_settings_decide_a_networks_name():
     hooks = [None, *(Adversarial(attack, train_mode=mode) for mode in (True, False) for attack in (
         FGSM(Linf(0.1)), PGD(Linf(0.1), 1, 0.1), PGD(Linf(0.2), 1, 0.1), PGD(Linf(0.1), 2, 0.1)))]
     assert len({name_with(hook) for hook in hooks}) == len(hooks)
-    assert name_with(None) == zoo.name_of(registry.build("ren-a"), "ren-a", FAST, SimpleNamespace(
-        fingerprint="f", stand_in=None, name="digits"), 0)
 
 
 def test_the_zoo_trains_on_what_the_hook_gives(tmp_path, monkeypatch):
@@ -55,17 +53,17 @@ def test_the_zoo_trains_on_what_the_hook_gives(tmp_path, monkeypatch):
 
 def linear(images):
     """Two classes by the mean of an image: above one half is class 1."""
-    middle = 20 * (images.flatten(1).mean(1) - 0.5)
-    return torch.stack([-middle, middle], 1)
+    logit = 20 * (images.flatten(1).mean(1) - 0.5)
+    return torch.stack([-logit, logit], 1)
 
 
 def test_fgsm_gives_its_image_where_it_fails_and_a_benign_example_is_the_image():
     x = torch.full((2, 1, 4, 4), 0.45)
     x[1] = 0.1
     y = torch.zeros(2, dtype=torch.int64)
-    made = experiments.examples(linear, x, y, FGSM(Linf(0.2)), iterations=1, seed=0)
-    assert made.success.tolist() == [True, False] == made.counts.tolist()
-    assert torch.allclose(made.x, x + 0.2)
+    attacked = experiments.examples(linear, x, y, FGSM(Linf(0.2)), iterations=1, seed=0)
+    assert attacked.success.tolist() == [True, False] == attacked.counts.tolist()
+    assert torch.allclose(attacked.x, x + 0.2)
     clean = experiments.examples(linear, x, y, None, iterations=1, seed=0)
     assert torch.equal(clean.x, x) and clean.counts.all() and not clean.success.any()
 
@@ -88,7 +86,7 @@ def test_the_classifier_learns_from_the_blocks_that_are_complete():
     assert (alone["missed"], alone["flagged"]) == ({"brittle": 0}, 0)
     crossed = experiments.learn(around, "n", "brittle", ["margin"], **SETTINGS)   # only block 0 has all three
     assert (crossed["sample"], crossed["adversarial"]) == (40, {"brittle": 20, "margin": 20})
-    assert crossed["missed"]["margin"] == 20     # they look like benign images
+    assert crossed["missed"]["margin"] == 20     # their distances are those of benign images
     with pytest.raises(UserError, match="no block"):
         experiments.learn(around, "n", "fgsm", [], **SETTINGS)
 
@@ -109,17 +107,17 @@ def test_cells_of_proxies_have_their_status():
     assert figures.status("mnist-normal", None) == figures.NOT_MEASURED
 
 
-def test_noisy_copies_that_are_misread_are_counted():
+def test_misclassified_noisy_copies_are_counted():
     grey = torch.full((2, 1, 4, 4), 0.45), torch.zeros(2, dtype=torch.int64)
     subject = SimpleNamespace(images=lambda first, count: grey, model=lambda seed: linear)
     attack = optimised.OptMargin(rate=0.05, c=1.0, searches=2, noise=0.02, members=4)
-    told = experiments.under_noise(subject, attack, first=0, images=2, iterations=80, noises=7, radius=0.3,
-                               seed=0)
-    assert told["counts"] == [True, True] and told["own"] == [1.0, 1.0]     # so OptMargin says
-    assert all(abs(7 * share - round(7 * share)) < 1e-5 for k in ("others", "cube") for share in told[k])
-    assert told["clean"] == [0.0, 0.0]      # these noises move a mean of 0.45 by at most 0.02
+    result = experiments.under_noise(subject, attack, first=0, images=2, iterations=80, noises=7, radius=0.3,
+                                     seed=0)
+    assert result["counts"] == [True, True] and result["own"] == [1.0, 1.0]     # as OptMargin claims
+    assert all(abs(7 * share - round(7 * share)) < 1e-5 for k in ("others", "cube") for share in result[k])
+    assert result["clean"] == [0.0, 0.0]      # these noises move a mean of 0.45 by at most 0.02
     shares = {"own": [1.0, 0.0], "others": [0.5, 0.0], "cube": [0.25, 0.0], "clean": [0.0, 1.0]}
     runs = pd.DataFrame([{"run": f"b{n}", "network": "mnist-normal", "counts": [True, False], **shares}
                          for n in (0, 1)])
-    row = figures.misread_under_noise(runs)     # where nothing was found there is no example to count
+    row = figures.misread_under_noise(runs)     # without an example there is nothing to count
     assert row == {"network": "SqueezeNet 1.1", "images": 2, "own": 100, "others": 50, "cube": 25, "clean": 0}

@@ -13,26 +13,22 @@ from shared import runtime
 from shared.attacks.iterative import BasicIterative
 from shared.regions import Box
 
-ALL = [each for each in vars(experiments).values() if isinstance(each, Experiment)]
+EXPERIMENTS = [value for value in vars(experiments).values() if isinstance(value, Experiment)]
 
 
-@pytest.mark.parametrize("experiment", ALL, ids=lambda each: each.name)
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
 def test_the_published_plan_is_what_is_recorded(experiment):
     planned, labels = experiment.planned()
-    found = recorded(experiment, planned, labels)
-    assert planned and not found.outdated and len(found.recorded) == len(found.published)
+    results = recorded(experiment, planned, labels)
+    assert planned and not results.outdated and len(results.recorded) == len(results.published)
 
 
 def test_small_runs_of_other_pages_are_few():
-    def count(experiment, settings, plan=None):
-        plan = plan or experiment.plan
-        return len(plan(SimpleNamespace(**settings)))
-
+    plans = experiments.lenet_sweeps.plan, experiments.planes.plan
     for profile in ("smoke", "quick"):
-        around = experiments.ONE_DIGIT[profile]
-        assert [count(each, around) for each in (experiments.lenet_sweeps, experiments.planes)] == [3, 1]
-        assert count(None, experiments.MOBILENET[profile], experiments.plan_perceptrons) == 2
-    assert not count(None, experiments.MOBILENET["paper"], experiments.plan_perceptrons)
+        assert [len(plan(SimpleNamespace(**experiments.ONE_DIGIT[profile]))) for plan in plans] == [3, 1]
+        assert len(experiments.plan_perceptrons(SimpleNamespace(**experiments.MOBILENET[profile]))) == 2
+    assert not experiments.plan_perceptrons(SimpleNamespace(**experiments.MOBILENET["paper"]))
 
 
 @pytest.fixture(scope="module")
@@ -48,30 +44,31 @@ IMAGE = dict(label=1, split="test", number=None, aims=1, count=4, least=2, sizes
              whole=True, samples=20, seed=0)
 
 
-def test_a_run_on_an_image_tells_what_its_boxes_hold(family):
-    told = experiments.measure_image(family, ATTACK, **IMAGE)
+def test_a_run_on_an_image_describes_its_boxes(family):
+    result = experiments.measure_image(family, ATTACK, **IMAGE)
     models = family.models(0)
-    x, y = family.image("test", told["number"])
-    assert int(y) == 1 and told["number"] == family.chosen(models, 1)[0]
-    assert (boxes.answers(models, x) == 1).all() and torch.as_tensor(told["clean"]).equal((255 * x[0]).byte())
-    aims = [k for k in told["succeeded"] if k != "untargeted"]
+    x, y = family.image("test", result["number"])
+    assert int(y) == 1 and result["number"] == family.chosen(models, 1)[0]
+    assert (boxes.answers(models, x) == 1).all()
+    assert torch.as_tensor(result["clean"]).equal((255 * x[0]).byte())
+    aims = [k for k in result["succeeded"] if k != "untargeted"]
     with torch.no_grad():
         second = int(models[0](x).topk(2).indices[0, 1])
-    assert aims == [str(second)] and second in told["classes"]
-    there = told["classes"][second]
-    assert there["attack"]["rates"][0] == 1.0 and there["examples"] >= 2
-    box = Box(x, there["values"].long(), there["low"], there["high"], there["changed"].long())
+    assert aims == [str(second)] and second in result["classes"]
+    target = result["classes"][second]
+    assert target["attack"]["rates"][0] == 1.0 and target["examples"] >= 2
+    box = Box(x, target["values"].long(), target["low"], target["high"], target["changed"].long())
     for rule, share in experiments.RULES.items():
-        assert there["changed_values"][rule] == len(box.kept(share, there["examples"]).values)
-        curve = there["boxes"][rule]
-        assert 3 in curve["sizes"] and curve["sizes"][-1] == there["changed_values"][rule]
+        assert target["changed_values"][rule] == len(box.kept(share, target["examples"]).values)
+        curve = target["boxes"][rule]
+        assert 3 in curve["sizes"] and curve["sizes"][-1] == target["changed_values"][rule]
         assert len(curve["rates"]) == len(curve["sizes"]) and len(curve["rates"][0]) == 3
-        assert there["whole"][rule]["log_measure"] == [0.0] * len(there["whole"][rule]["sizes"])
-    assert sum(map(sum, there["noise"]["agreement"])) == there["examples"]
-    again = experiments.measure_image(family, ATTACK, **IMAGE | {"number": told["number"]})
-    assert again["classes"][second]["boxes"] == there["boxes"]
+        assert target["whole"][rule]["log_measure"] == [0.0] * len(target["whole"][rule]["sizes"])
+    assert sum(map(sum, target["noise"]["agreement"])) == target["examples"]
+    again = experiments.measure_image(family, ATTACK, **IMAGE | {"number": result["number"]})
+    assert again["classes"][second]["boxes"] == target["boxes"]
     few = experiments.measure_image(family, ATTACK, **IMAGE | {"least": 1000})
-    assert few["classes"][second] == {"examples": there["examples"]}
+    assert few["classes"][second] == {"examples": target["examples"]}
 
 
 def test_networks_of_a_family_differ_by_seed_and_are_measured(family):

@@ -1,8 +1,5 @@
 """The theorems of sutton: known digits, independent integration, random trials, wrong formulas caught."""
-import json
 import time
-from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,7 +23,6 @@ from papers.sutton.theory.formulas import (
     _either,
     log_share,
     roof_law,
-    splits_of_noise,
     theorem_1,
     theorem_6,
     theorem_11,
@@ -51,6 +47,7 @@ from papers.sutton.theory.statements import (
     wrong_formulas,
 )
 from papers.sutton.theory.surfaces import flat, kappa, sine, wedge
+from report import record, reference
 from shared.statistics import share_interval
 
 DIMENSIONS = np.array([1, 2, 3, 5, 10, 20, 50, 100, 300, 1000, 3072, 10_000, 50_000, 150_528, 200_000])
@@ -59,12 +56,6 @@ quick = settings(max_examples=25, deadline=None, derandomize=True)
 
 def rng(seed=0):
     return np.random.default_rng(seed)
-
-
-def agrees(value, printed):
-    """Equal to the four, five or six printed digits: within half a unit of the last one."""
-    digits = len(printed.replace(".", "").split("e")[0].lstrip("0"))
-    return abs(value - float(printed)) <= 0.501 * 10.0 ** (np.floor(np.log10(float(printed))) + 1 - digits)
 
 
 def sample_law(heights, surface_heights, points=257):
@@ -162,23 +153,6 @@ def exact(item, **parameters):
     return np.exp(STATEMENTS[item].log_exact(**parameters))
 
 
-def test_printed_digits_of_the_specification():
-    assert agrees(tail(1000, 0.1), "7.595e-4")
-    assert agrees(bound("theorem-4", n=1000, epsilon=0.1), "3.285e-3")
-    for n, epsilon, delta, truth, above in ((1000, 0.1, 1, "0.0125824", "0.286057"),
-                                            (1000, 0.1, 10, "0.376476", "0.959518"),
-                                            (100_000, 0.1, 10, "8.2571e-4", "0.0160443")):
-        assert agrees(exact("theorem-6", n=n, epsilon=epsilon, delta=delta), truth)
-        assert agrees(bound("theorem-6", n=n, epsilon=epsilon, delta=delta), above)
-    half = dict(n=200, epsilon=0.1, delta=1)
-    assert agrees(exact("theorem-19", **half), "0.0246654")
-    assert agrees(bound("theorem-19", **half), "0.183016")
-    assert agrees(1 - exact("theorem-8", n=200, gamma=0.1), "0.842252")
-    assert agrees(1 - bound("theorem-8", n=200, gamma=0.1), "0.372981")
-    assert agrees(1 - exact("theorem-18", n=200, epsilon=0, delta=0.1), "0.844259")
-    assert agrees(1 - bound("theorem-18", n=200, epsilon=0, delta=0.1), "0.633968")
-
-
 def plain_tail(n, x):
     return 0.5 * stats.beta.sf(x * x, 0.5, (n + 1) / 2) if x >= 0 else 1 - plain_tail(n, -x)
 
@@ -216,26 +190,6 @@ def test_closed_forms_of_the_half_balls_without_margin():
     assert (np.diff(p[:, :2], axis=0) > -1e-10).all() and (np.diff(p[:, 2:], axis=0) < 1e-10).all()
 
 
-def test_table_of_theorem_20():
-    table = """0.1 0.00083 0.03173 0.02500 0.03035 0.03171
-               0.5 0.01907 0.14758 0.12500 0.14390 0.14755
-               1   0.06243 0.25000 0.25000 0.25000 0.25000
-               2   0.15324 0.35242 0.37500 0.35610 0.35245
-               5   0.30063 0.43717 0.45000 0.43972 0.43720
-               10  0.38393 0.46827 0.47500 0.46965 0.46829"""
-    printed = np.array([row.split() for row in table.splitlines()], dtype=float)
-    delta = printed[:, 0]
-    exact = np.exp(log_half_balls(np.array([[1], [10], [1000]]), 0, delta))
-    ours = np.stack([half_balls_limit(delta), *exact], axis=1)
-    assert (np.abs(ours - printed[:, 2:]) <= 0.501e-5).all()
-    at_last = bound("theorem-20", n=200_000, delta=delta)
-    np.testing.assert_allclose(at_last, printed[:, 1], rtol=1e-3, atol=5e-6)
-    # the places that are tried find the supremum: no value on a fine grid is larger by more than 0.1%
-    p = -np.expm1(-np.geomspace(1e-3, 30, 20_000))
-    best = (p * tail(3072, np.sqrt(-np.expm1(2 / 3072 * np.log1p(-p))) / 2)).max()
-    assert bound("theorem-20", n=3072, delta=2.0) == pytest.approx(best, rel=1e-3)
-
-
 def test_limits_when_the_margin_shrinks_like_one_over_root_n():
     n, c, delta = 200_000, np.array([0.0, 0.3, 1, 2]), np.array([[0.5], [1], [10]])
     epsilon = c / np.sqrt(n)
@@ -256,12 +210,10 @@ def test_one_of_many_samples_of_noise():
     assert log_half_balls(200_000, 0.1, 1.0, 7) == pytest.approx(far + np.log(7), abs=1e-9)
 
 
-def test_exponential_rates():
-    epsilon, delta, n = 0.03, np.array([0.3, 0.5, 1, 2]), np.array([[10**6], [2 * 10**6]])
-    given = {"n": n, "epsilon": epsilon, "delta": delta}
-    for log_value, rate in ((STATEMENTS["theorem-6"].log_exact, epsilon**2 / (2 * (1 + delta**2))),
-                            (STATEMENTS["theorem-6"].log_bound, epsilon**2 / (2 * (1 + delta) ** 2))):
-        np.testing.assert_allclose(-np.diff(log_value(**given), axis=0)[0] / 10**6, rate, rtol=0.05)
+def test_exponential_rate_of_the_exact_value():
+    delta, n = np.array([0.3, 0.5, 1, 2]), np.array([[10**6], [2 * 10**6]])
+    values = log_two_balls(n, 0.03, delta)
+    np.testing.assert_allclose(np.diff(values, axis=0)[0] / -10**6, 0.03**2 / (2 * (1 + delta**2)), rtol=0.05)
 
 
 def test_a_finer_search_comes_nearer_to_the_best_bound_and_stays_one():
@@ -278,49 +230,44 @@ def test_a_finer_search_comes_nearer_to_the_best_bound_and_stays_one():
 
 def test_prediction_of_a_planar_boundary():
     cifar, fashion, imagenet = planar_flip_probability([3072, 2352, 150_528])
-    assert agrees(cifar, "2.7e-5") and agrees(fashion, "1.2e-3") and imagenet < 1e-300
+    assert cifar == pytest.approx(2.7e-5, abs=5e-7) and fashion == pytest.approx(1.2e-3, abs=5e-5)
+    assert imagenet < 1e-300
     assert planar_flip_probability(1, 0.5, 3) == pytest.approx(1 - 0.75**3)
 
 
 def test_a_grid_costs_far_less_than_its_cells_one_by_one():
     n, delta = np.array([3, 100, 3072, 100_000])[:, None], np.geomspace(0.05, 20, 100)
     start = time.perf_counter()
-    together = log_two_balls(n, 0.1, delta)
+    log_two_balls(n, 0.1, delta)
     switch = time.perf_counter()
-    cells = [(i, j) for i in range(4) for j in (0, 30, 60, 99)]
-    for i, j in cells:
-        assert log_two_balls(int(n[i, 0]), 0.1, delta[j]) == pytest.approx(together[i, j], rel=1e-9)
-    alone = (time.perf_counter() - switch) / len(cells)
-    assert alone > 3 * (switch - start) / together.size
+    for d in delta[::10]:
+        log_two_balls(3072, 0.1, d)
+    assert (time.perf_counter() - switch) / 10 > 3 * (switch - start) / 400
 
 
 # --- every statement: no violation, trials agree, mutants are caught ----------
 
 def test_every_theorem_of_the_reference_has_an_entry():
     """Theorem 7 is about a direction and has no bound."""
-    text = (Path(__file__).parent.parent / "book" / "reference" / "sutton.json").read_text(encoding="utf-8")
-    items = {item["id"]: item["kind"] for item in json.loads(text)["items"]}
-    bounds = {item for item, kind in items.items() if kind in ("theorem", "corollary", "lemma")}
+    items = reference.paper("sutton").items.values()
+    bounds = {item.id for item in items if item.kind in ("theorem", "corollary", "lemma")}
     assert bounds - {"theorem-7"} == set(STATEMENTS)
 
 
-def test_no_statement_is_violated_anywhere_on_the_big_grid():
-    judged, largest = 0, 0
-    for statement in STATEMENTS.values():
-        own, = cases(replace(statement, examples=())) or [None]
-        if own is not None:
-            judged, largest = judged + len(own.log_low), max(largest, own.at.get("n", np.zeros(1)).max())
-            assert not np.isnan(own.log_low).any()
-            beyond = statement.beyond(bounds_at(statement, [own]), *truths_at([own]))
-            assert beyond.max() <= TOLERANCE
-    assert judged > 9000 and largest == 200_000
-
-
-def exact_over_bound(item, **parameters):
-    return exact(item, **parameters) / bound(item, **parameters)
+@pytest.mark.parametrize("item", STATEMENTS)
+def test_no_truth_violates_its_statement(item):
+    """On the grid, up to n = 200,000, and on all extremal examples; the truths are probabilities."""
+    statement = STATEMENTS[item]
+    tried = cases(statement)
+    low, high = truths_at(tried)
+    assert not np.isnan([low, high]).any() and (low.max() <= 1e-9 or item == "lemma-13")
+    assert statement.beyond(bounds_at(statement, tried), low, high).max() <= TOLERANCE
 
 
 def test_where_the_bounds_are_attained():
+    def exact_over_bound(item, **parameters):
+        return exact(item, **parameters) / bound(item, **parameters)
+
     assert exact_over_bound("lemma-23", n=7, r=2, h=2) == pytest.approx(1)
     assert exact_over_bound("theorem-4", n=[1, 50, 200_000], epsilon=0) == pytest.approx(1)
     assert exact_over_bound("theorem-5", n=9, epsilon=0.3, delta=0.3) == pytest.approx(1)
@@ -333,8 +280,6 @@ def test_where_the_bounds_are_attained():
     n, epsilon = 40, 0.05
     assert bound("theorem-4", n=n, epsilon=epsilon, K=1) < 2 * tail(n, epsilon) <= bound(
         "theorem-4", n=n, epsilon=epsilon, K=2)
-    assert bound("corollary-15", n=9, eta=0.1, delta=1, r=1, K=3) == pytest.approx(
-        2 / 3 * bound("theorem-6", n=9, epsilon=0.1, delta=1, K=3))
 
 
 def test_corollaries_are_theorems_in_units_of_the_radius():
@@ -343,27 +288,19 @@ def test_corollaries_are_theorems_in_units_of_the_radius():
             ("corollary-12", "theorem-5", dict(eta=0.5, delta=0.9), dict(epsilon=0.25, delta=0.45)),
             ("corollary-15", "theorem-6", dict(eta=0.3, delta=1.0), dict(epsilon=0.15, delta=0.5)),
             ("corollary-17", "theorem-8", dict(gamma=0.3), dict(gamma=0.15))):
-        for quantity in (exact, bound):
-            assert quantity(corollary, n=10, r=2.0, **cell) == pytest.approx(
-                quantity(theorem, n=10, **scaled))
+        assert exact(corollary, n=10, r=2.0, **cell) == pytest.approx(exact(theorem, n=10, **scaled))
     assert exact("lemma-23", n=6, r=2.0, h=1.5) == pytest.approx(exact("theorem-4", n=6, epsilon=0.25))
     assert exact("theorem-18", n=30, epsilon=0.2, delta=0.3) == pytest.approx(2 * tail(30, 0.1))
     assert exact("theorem-20", n=7, delta=0.5) == pytest.approx(
         exact("theorem-19", n=7, epsilon=0, delta=0.5))
 
 
-TRIAL_POINTS = {
-    "theorem-1": dict(n=10, epsilon=0.1, delta=0.5), "theorem-4": dict(n=3, epsilon=0.2),
-    "theorem-6": dict(n=3072, epsilon=0.02, delta=2.0),
-    "theorem-19": dict(n=5, epsilon=0.1, delta=0.5),
-}
-
-
-@pytest.mark.parametrize("item", sorted(TRIAL_POINTS))
-def test_random_trials_agree_with_the_exact_value(item):
-    truth = float(exact(item, **TRIAL_POINTS[item]))
-    share = STATEMENTS[item].trials(draws=30_000, generator=rng(5), **TRIAL_POINTS[item]).mean()
-    assert 0.005 < truth < 0.995
+@pytest.mark.parametrize("item, cell", [
+    ("theorem-1", dict(n=10, epsilon=0.1, delta=0.5)), ("theorem-4", dict(n=3, epsilon=0.2)),
+    ("theorem-6", dict(n=3072, epsilon=0.02, delta=2.0)), ("theorem-19", dict(n=5, epsilon=0.1, delta=0.5))])
+def test_random_trials_agree_with_the_exact_value(item, cell):
+    truth = float(exact(item, **cell))
+    share = STATEMENTS[item].trials(draws=30_000, generator=rng(5), **cell).mean()
     assert abs(share - truth) < 4 * np.sqrt(truth * (1 - truth) / 30_000)
 
 
@@ -389,40 +326,15 @@ def test_a_table_with_random_trials_and_a_chosen_grid():
     assert table["n"].tolist() == [3, 30] and table["delta"].tolist() == [1.0, 1.0]
     truth = np.exp(table["log_exact"])
     assert ((table["low"] <= truth) & (truth <= table["high"])).all()
-    again = verify(STATEMENTS["theorem-1"], grid, draws=2000, generator=rng())
-    assert table["share"].tolist() == again["share"].tolist()
 
 
-_CAP_PASSES = {"2 of n/2 doubled", "2 of the square + ½", "n/2 + ½"}
-_LOOSE = _CAP_PASSES | {"1 before the square doubled", "n/2 − ½"}
-# Wrong formulas that the check does not detect: weaker where the bound is not attained, or valid bounds, too.
-PASS = {
-    "theorem-1": _CAP_PASSES, "theorem-4": _CAP_PASSES | {"ε halved", "n/2 − ½"}, "theorem-5": _CAP_PASSES,
-    "theorem-6": _LOOSE | {"factor K halved", "factor K doubled", "1 of 1 + δ doubled", "δ doubled"},
-    "theorem-8": _LOOSE | {"2 of γ/2 doubled", "factor ½ doubled", "2 of the two points + ½",
-                           "2 of the two points − ½"},
-    "theorem-9": set(), "corollary-10": _CAP_PASSES | {"ε halved", "n/2 − ½"}, "theorem-11": set(),
-    "corollary-12": _CAP_PASSES, "lemma-13": set(),
-    "theorem-14": (_LOOSE - {"1 before the square doubled"}) | {
-        "chance of the height, near doubled", "chance of the height, far doubled", "α, near doubled",
-        "τ, near doubled", "factor ½ doubled", "κ²τ² halved", "2 of κ²τ + ½", "2 of κ²τ − ½",
-        "2 of 1 − κ² + ½",
-        "2 of κ in κ²τ² + ½", "2 of κ in κ²τ² − ½", "2 of τ in κ²τ² + ½", "½ of δ² − κ²τ² − ½"},
-    "corollary-15": _LOOSE | {"½ of ½(1 + K) doubled", "1 of ½(1 + K) halved", "1 of ½(1 + K) doubled",
-                              "K halved", "K doubled", "r doubled", "δ doubled"},
-    "theorem-16": {"1 − G(α), z halved", "1 − G(α), x halved", "chance of the height, z doubled",
-                   "chance of the height, x doubled"},
-    "corollary-17": _CAP_PASSES | {"factor ½ doubled", "2 of the two points + ½", "2 of the two points − ½"},
-    "theorem-18": _CAP_PASSES, "theorem-19": _CAP_PASSES,
-    "theorem-20": {"p of 1 − p halved", "2 of 2/n halved", "2 of 2/n doubled"},
-    "lemma-23": {"2 of n/2 doubled", "n/2 + ½"},
-}
-
-
-@pytest.mark.parametrize("item", sorted(STATEMENTS))
-def test_the_right_formula_passes_and_exactly_these_wrong_ones(item):
-    wrong = mutants(STATEMENTS[item], cases(STATEMENTS[item]))
-    assert len(wrong) >= 6 and {mutant["change"] for mutant in wrong if not mutant["caught"]} == PASS[item]
+@pytest.mark.parametrize("item", STATEMENTS)
+def test_the_wrong_formulas_that_pass_are_those_of_the_record(item):
+    """Theorems 14 and 16 were recorded with random trials as well, on which more formulas differ."""
+    tried = mutants(STATEMENTS[item], cases(STATEMENTS[item]))
+    caught = {mutant["change"]: mutant["caught"] for mutant in tried}
+    recorded = {mutant["change"] for mutant in record.read("sutton", item)["data"]["missed"]}
+    assert len(caught) >= 6 and {change for change in caught if not caught[change]} == recorded & set(caught)
 
 
 def test_changes_that_cannot_be_refused_are_true():
@@ -445,28 +357,15 @@ def test_points_in_two_opposite_slices_fail_once_in_four_times():
     assert case.at["K"][there] == pytest.approx(1 / np.mean(inside), rel=0.01)
 
 
-@pytest.mark.parametrize("item", ["theorem-14", "theorem-16"])   # no known truth on their own grid
-def test_random_trials_alone_catch_a_gross_mistake(item):
-    right = STATEMENTS[item]
-    alone = replace(right, examples=(), grid={**right.grid, "n": (20,), "eta": (0.1,)})
-    tried = cases(alone, draws=4000, generator=rng())
-    bound = bounds_at(alone, tried)
-    assert (alone.beyond(bound, *truths_at(tried)) <= TOLERANCE).all()
-    assert (alone.beyond(bound - 20, *truths_at(tried)) > TOLERANCE).any()
-
-
 def test_wrong_formulas_are_the_function_with_one_number_changed():
     cell = dict(n=4.0, epsilon=0.6, delta=0.5)
     wrong = {words: np.exp(other.formula(**cell)) for words, other in wrong_formulas(STATEMENTS["theorem-6"])}
     x = 0.4
-    expected = {"factor K halved": 0.5 * (1 - x**2) ** 2, "1 of 1 + δ doubled": (1 - (0.6 / 2.5) ** 2) ** 2,
-                "δ halved": (1 - (0.6 / 1.25) ** 2) ** 2, "1 before the square halved": (0.5 - x**2) ** 2,
-                "2 of n/2 doubled": 1 - x**2, "2 of the square + ½": (1 - x**2.5) ** 2,
-                "n/2 + ½": (1 - x**2) ** 2.5, "n/2 − ½": (1 - x**2) ** 1.5}
-    assert len(wrong) == 14
-    for words, value in expected.items():
-        assert wrong[words] == pytest.approx(value, rel=1e-12), words
-    assert np.exp(theorem_6(**cell)) == pytest.approx((1 - x**2) ** 2)
+    expected = {"factor K halved": 0.5 * (1 - x**2) ** 2, "δ halved": (1 - (0.6 / 1.25) ** 2) ** 2,
+                "1 before the square halved": (0.5 - x**2) ** 2, "2 of the square + ½": (1 - x**2.5) ** 2,
+                "n/2 − ½": (1 - x**2) ** 1.5}
+    assert len(wrong) == 14 and np.exp(theorem_6(**cell)) == pytest.approx((1 - x**2) ** 2)
+    assert {words: wrong[words] for words in expected} == pytest.approx(expected, rel=1e-12)
 
 
 def test_one_of_several_failures_without_cancellation():
@@ -485,13 +384,6 @@ def test_noise_under_a_cone():
         exact = np.exp(log_cone_flip(n, depth, slope))
         assert abs(share - exact) < 4 * np.sqrt(exact * (1 - exact) / 40_000)
     np.testing.assert_allclose(np.exp(log_cone_flip(20, 0.3, 0.0)), tail(20, 0.3), rtol=1e-10)
-
-
-@pytest.mark.parametrize("item", sorted(STATEMENTS))
-def test_truth_of_an_example_is_a_probability(item):
-    for case in cases(STATEMENTS[item]):
-        assert (case.log_low <= 1e-9).all() or item == "lemma-13"
-        assert not np.isnan(case.log_low).any()
 
 
 def test_facing_half_by_trials():
@@ -519,7 +411,10 @@ def test_bounds_hold_are_monotone_and_grow_with_the_density(n, epsilon, delta, g
 SURFACES = [flat(), wedge(0.1), wedge(0.5), sine(0.05, 4.0), sine(0.2, 10.0)]
 
 
-@pytest.mark.parametrize("surface", SURFACES, ids=lambda s: f"{s.name}-{s.lipschitz:g}")
+on_surfaces = pytest.mark.parametrize("surface", SURFACES, ids=lambda s: f"{s.name}-{s.lipschitz:g}")
+
+
+@on_surfaces
 def test_lemma_13_at_random_points(surface):
     ratio = trials.lipschitz_ratios(surface, 4000, rng())
     assert kappa(surface.lipschitz) - 1e-9 <= ratio.min() and ratio.max() <= 1 + 1e-12
@@ -555,7 +450,7 @@ def test_exact_roof_probability_in_the_plane(c, slope):
     assert np.exp(ours) == pytest.approx(area, abs=1e-8)
 
 
-@pytest.mark.parametrize("surface", SURFACES, ids=lambda s: f"{s.name}-{s.lipschitz:g}")
+@on_surfaces
 def test_theorems_9_and_11_hold_exactly_for_the_law_of_a_sample(surface):
     for n, eta, delta in ((3, 0.3, 0.5), (100, 0.2, 0.4)):
         p, height = trials.sample_class0(n, eta, 3000, rng(n))
@@ -568,11 +463,9 @@ def test_theorems_9_and_11_hold_exactly_for_the_law_of_a_sample(surface):
             for events, item, norm in ((wrong, "theorem-9", {}), (resists, "theorem-11", {"delta": delta})):
                 truth = exact(item, n=n, eta=eta, lipschitz=surface.lipschitz, **norm)
                 assert abs(events.mean() - truth) < 4 * np.sqrt(truth * (1 - truth) / 3000) + 1e-9
-            roof = bound("theorem-9", n=n, eta=eta, lipschitz=surface.lipschitz)
-            assert roof == pytest.approx(bound("theorem-9", law=law), abs=0.06)
 
 
-@pytest.mark.parametrize("surface", SURFACES, ids=lambda s: f"{s.name}-{s.lipschitz:g}")
+@on_surfaces
 def test_theorems_14_and_16_hold_in_random_trials(surface):
     n, eta, delta, gamma, slope = 100, 0.4, 0.5, 0.6, surface.lipschitz
     flips = trials.random_flip_trials(surface, n, eta, delta, 5000, rng(1)).sum()
@@ -581,20 +474,6 @@ def test_theorems_14_and_16_hold_in_random_trials(surface):
     assert share_interval(int(flips), 5000)[0] <= bound("theorem-14", n=n, **cell)
     fails = trials.not_universal_trials(surface, n, eta, gamma, delta, 5000, rng(2), directions=51).sum()
     assert share_interval(int(fails), 5000)[0] <= bound("theorem-16", eta=eta, gamma=gamma, **cell)
-
-
-def test_flat_surfaces_give_the_corollaries():
-    n, eta, delta, gamma = np.array([2, 50, 3072]), 0.2, 0.5, 0.3
-    cell = dict(n=n, eta=eta, lipschitz=0.0)
-    np.testing.assert_allclose(STATEMENTS["theorem-9"].log_bound(**cell), log_tail(n, eta))
-    log_bound = STATEMENTS["theorem-11"].log_bound(**cell, delta=delta)
-    np.testing.assert_allclose(log_bound, log_tail(n, delta - eta))
-    # with the caps bounded by Lemma 23 Theorem 16 becomes Corollary 17, which is therefore weaker
-    weaker = bound("corollary-17", n=n, gamma=gamma, r=1)
-    assert (bound("theorem-16", **cell, gamma=gamma, delta=delta) <= weaker + 1e-12).all()
-    weaker = bound("corollary-15", n=n, eta=eta, delta=delta, r=1)
-    tau = splits_of_noise(0.0, delta, 65)
-    assert (bound("theorem-14", **cell, delta=delta, tau=tau) <= weaker * 1.01).all()
 
 
 def test_cap_of_theorem_14():
@@ -611,18 +490,12 @@ def test_cap_of_theorem_14():
 
 # --- bad input ----------
 
-@pytest.mark.parametrize("call, says", [
-    (lambda: STATEMENTS["lemma-23"].log_bound(n=3, r=1, h=1.2), "lemma_23 needs h <= r"),
-    (lambda: STATEMENTS["theorem-1"].log_bound(n=3, epsilon=0.5, delta=0.4), "needs delta >= epsilon"),
-    (lambda: STATEMENTS["theorem-4"].log_bound(n=3, epsilon=1.1), "needs epsilon <= 1"),
-    (lambda: STATEMENTS["theorem-4"].log_bound(n=3, epsilon=0.1, K=0.5), "K >= 1"),
-    (lambda: STATEMENTS["theorem-5"].log_bound(n=3, epsilon=0.1, delta=1.2), "delta <= 1 \\+ epsilon"),
-    (lambda: STATEMENTS["theorem-6"].log_bound(n=3, epsilon=2.1, delta=1), "epsilon <= 1 \\+ delta"),
+@pytest.mark.parametrize("call, message", [
+    (lambda: STATEMENTS["theorem-6"].log_bound(n=3, epsilon=2.1, delta=1), "_6 needs epsilon <= 1 . delta"),
     (lambda: STATEMENTS["theorem-8"].log_exact(n=3, gamma=2.1), "gamma <= 2"),
-    (lambda: STATEMENTS["theorem-9"].log_bound(n=1, eta=0.1, lipschitz=0.1), "n >= 2"),
-    (lambda: STATEMENTS["theorem-20"].log_bound(n=3, delta=-1), "delta > 0"),
-])
-def test_bad_input_is_refused_in_one_clear_line(call, says):
-    with pytest.raises(ValueError, match=says) as refusal:
+    (lambda: STATEMENTS["theorem-4"].log_bound(n=3, epsilon=0.1, K=0.5), "K >= 1"),
+    (lambda: STATEMENTS["theorem-9"].log_bound(n=1, eta=0.1, lipschitz=0.1), "n >= 2")])
+def test_bad_input_is_refused_in_one_clear_line(call, message):
+    with pytest.raises(ValueError, match=message) as refusal:
         call()
     assert "\n" not in str(refusal.value)

@@ -10,24 +10,23 @@ from papers.sutton.theory.models import log_half_balls, log_two_balls
 from papers.sutton.theory.quadrature import beyond_graph, cap_share, crossing
 
 
-@pytest.mark.parametrize("x", [0.0, 0.3, 0.9])
-def test_caps_of_a_line_a_disc_and_a_ball(x):
-    assert cap_share(1, x) == pytest.approx((1 - x) / 2, rel=1e-10)
-    assert cap_share(2, x) == pytest.approx((np.arccos(x) - x * np.sqrt(1 - x**2)) / np.pi, rel=1e-9)
-    assert cap_share(3, x) == pytest.approx((1 - x) ** 2 * (2 + x) / 4, rel=1e-10)
-
-
-def test_far_caps_agree_with_the_closed_form():
-    for n, x in [(100, 0.5), (3072, 0.1), (3072, 0.5), (200_000, 0.01), (200_000, 0.05)]:
-        assert cap_share(n, x) == pytest.approx(float(tail(n, x)), rel=1e-9)   # as scipy's law has it
+@pytest.mark.parametrize("n, x", [(1, 0.3), (2, 0.9), (3, 0.0), (100, 0.5), (3072, 0.1), (3072, 0.5),
+                                  (200_000, 0.01), (200_000, 0.05)])
+def test_integrated_caps_agree_with_the_law_of_scipy(n, x):
+    assert cap_share(n, x) == pytest.approx(float(tail(n, x)), rel=1e-9)
 
 
 def test_crossing_on_a_line_and_against_the_first_integrator():
-    assert crossing(1, 0.0, 1.0) == pytest.approx(0.5, rel=1e-10)
     assert crossing(1, 0.5, 1.0) == pytest.approx(1.5**2 / 8, rel=1e-9)  # a triangle of the square of T and S
     for n, epsilon, delta in [(1, 0.1, 0.05), (2, 0.4, 1.0), (50, 0.1, 3.0), (3072, 0.05, 0.5)]:
-        closed = float(np.exp(log_two_balls(n, epsilon, delta)))
-        assert crossing(n, epsilon, delta) == pytest.approx(closed, rel=1e-8)
+        whole, half = log_two_balls(n, epsilon, delta), log_half_balls(n, epsilon, delta)
+        assert crossing(n, epsilon, delta) == pytest.approx(np.exp(float(whole)), rel=1e-8)
+        assert crossing(n, epsilon, delta, 0.0) == pytest.approx(np.exp(float(half)), rel=1e-8)
+
+
+def test_the_share_beyond_a_graph_over_a_ball():
+    assert beyond_graph(20, 0.3, lambda p: 0.0) == pytest.approx(float(tail(20, 0.3)), rel=1e-10)
+    assert beyond_graph(2, 0.0, lambda p: p) == pytest.approx(0.25, rel=1e-8)  # a quarter of the disc
 
 
 @pytest.fixture(scope="module")
@@ -50,11 +49,3 @@ def test_trials_without_a_hit_get_no_mark(curve):
     assert [segment[0, 0] for segment in bars.get_segments()] == [3, 30]
     assert ax.get_xscale() == ax.get_yscale() == "log"
     plt.close(figure)
-
-
-def test_the_nearer_half_and_a_graph_over_a_ball():
-    for n, epsilon, delta in [(1, 0.0, 1.0), (10, 0.1, 0.5), (3072, 0.01, 1.0)]:
-        closed = float(np.exp(log_half_balls(n, epsilon, delta)))
-        assert crossing(n, epsilon, delta, 0.0) == pytest.approx(closed, rel=1e-8)
-    assert beyond_graph(20, 0.3, lambda p: 0.0) == pytest.approx(float(tail(20, 0.3)), rel=1e-10)
-    assert beyond_graph(2, 0.0, lambda p: p) == pytest.approx(0.25, rel=1e-8)  # a quarter of the disc

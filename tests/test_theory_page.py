@@ -1,4 +1,4 @@
-"""A statement on a page: the evidence sees wrong formulas and says which changed ones it does not see."""
+"""A statement on a page: the evidence detects wrong formulas and names the mutants that pass."""
 import functools
 from dataclasses import replace
 
@@ -9,16 +9,15 @@ from papers.sutton import theorem
 from papers.sutton.theory.quadrature import cap_share
 from papers.sutton.theory.statements import STATEMENTS
 from report.verdict import verdict
-from shared import runtime
 
 
 def scaled(formula, factor):
     """A bound times a factor, with the same numbers to change."""
     @functools.wraps(formula)
-    def other(*cell, **parameters):
+    def scaled_formula(*cell, **parameters):
         return np.log(factor) + formula(*cell, **parameters)
 
-    return other
+    return scaled_formula
 
 
 @functools.cache
@@ -29,7 +28,7 @@ def evidence(item, factor=None, **options):
     return theorem.evidence(statement, generator=np.random.default_rng(0), **options)
 
 
-@pytest.mark.parametrize("item", ["theorem-6", "theorem-18", "theorem-20"])
+@pytest.mark.parametrize("item", ["theorem-6", "theorem-20"])
 def test_true_statement(item):
     data = evidence(item)
     assert data["violations"] == 0 and data["within_allowed"] and data["beyond_allowed"] is None
@@ -37,7 +36,7 @@ def test_true_statement(item):
     assert 0 <= data["tightest"] <= np.log10(data["median_bound_over_truth"]) <= data["loosest"]
 
 
-@pytest.mark.parametrize("item, factor", [("theorem-6", 0.05), ("theorem-18", 0.05), ("theorem-20", 20.0)])
+@pytest.mark.parametrize("item, factor", [("theorem-18", 0.05), ("theorem-20", 20.0)])
 def test_wrong_bound_is_violated_and_its_residue_has_a_power_of_ten(item, factor):
     data = evidence(item, factor)
     assert data["violations"] > 0 and not data["within_allowed"] and data["beyond_allowed"] in (8, 9)
@@ -45,12 +44,9 @@ def test_wrong_bound_is_violated_and_its_residue_has_a_power_of_ten(item, factor
 
 
 def test_the_verdict_follows_from_the_changes_that_pass():
-    """All changes of Theorem 11 are refused; half of the factor of Theorem 6 is not."""
-    words = {item: verdict([], [], theorem.for_record(evidence(item)))[0]
-             for item in ("theorem-11", "theorem-6")}
-    assert words == {"theorem-11": "exact", "theorem-6": "not violated"}
-    missed = evidence("theorem-6")["missed"]
-    assert {"change": "factor K halved", "claims": "more"} in missed
+    """All changes of Theorem 11 are detected; half of the factor of Theorem 6 is not."""
+    for item, word in (("theorem-11", "exact"), ("theorem-6", "not violated")):
+        assert verdict([], [], theorem.for_record(evidence(item)))[0] == word
 
 
 def test_nearest_witness():
@@ -62,29 +58,14 @@ def test_nearest_witness():
     assert evidence("lemma-13")["nearest_witness"]["truth_over_bound"] == pytest.approx(1)
 
 
-def test_without_an_exact_value_the_trials_judge_too():
-    data = evidence("theorem-14", draws=200)
+@pytest.mark.parametrize("item", ["theorem-14", "theorem-16"])
+def test_without_an_exact_value_the_trials_judge_too(item):
+    data = evidence(item, draws=200)
     assert data["sampled"] and data["violations"] == 0 and "median_bound_over_truth" not in data
-    right = STATEMENTS["theorem-14"]
+    right = STATEMENTS[item]
     wrong = replace(right, examples=right.examples[:1], formula=scaled(right.formula, 1e-9))
     wrong = theorem.evidence(wrong, draws=200, generator=np.random.default_rng(0))
     assert wrong["violations"] > 3
-
-
-class FakeRun:
-    """Keeps what is published."""
-
-    def generator(self, *labels):
-        return runtime.generator(0, *labels)
-
-    def statement(self, item, **result):
-        return {"item": item, **result}
-
-
-def test_check_publishes_the_evidence(capsys):
-    published = theorem.check(FakeRun(), "theorem-19", extra={"more": 1})
-    assert published["data"]["more"] == 1 and published["evidence"]["mutants_tried"] == 12
-    assert "0 violations" in capsys.readouterr().out
 
 
 def test_a_second_integration_counts():
@@ -95,10 +76,9 @@ def test_a_second_integration_counts():
     assert not within(lambda n, epsilon, delta: 1.001 * cap_share(n, epsilon / delta))
 
 
-def test_words_and_details():
-    assert "coincide" in theorem.in_sentences(evidence("lemma-13"), STATEMENTS["lemma-13"])
+def test_the_details_name_the_mutants_in_the_symbols_of_the_paper():
     data, statement = evidence("theorem-6"), STATEMENTS["theorem-6"]
+    assert "coincide" in theorem.in_sentences(evidence("lemma-13"), STATEMENTS["lemma-13"])
     assert "0 violations" in theorem.in_sentences(data, statement)
     text = theorem.details(data, statement)
-    assert "no case that was tried violates it" in text and "`1 of 1 + δ doubled`" in text
-    assert not any(w in text for w in ("epsilon", "delta", "e+"))
+    assert "`1 of 1 + δ doubled`" in text and not any(w in text for w in ("epsilon", "delta", "e+"))
