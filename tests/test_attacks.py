@@ -19,7 +19,7 @@ from shared.attacks.noise import RandomSearch
 from shared.attacks.optimised import CarliniWagner, OptMargin
 from shared.attacks.pointwise import Pointwise
 from shared.attacks.region import Region
-from shared.attacks.threat import L1, L2, Linf, LinfEuclideanSteps, rms
+from shared.attacks.threat import L1, L2, Linf, rms
 from shared.data import sets
 
 with warnings.catch_warnings():      # Foolbox takes a filter from where SciPy no longer wants it taken
@@ -55,7 +55,7 @@ class Sphere(nn.Module):
 
 
 class Exact(nn.Sequential):
-    """A net that computes in float64, so that no decision hangs on the batch's size or on the processor."""
+    """A network in float64, so that no label depends on the size of the batch or on the processor."""
 
     def forward(self, x):
         return super().forward(x.double()).float()
@@ -77,20 +77,19 @@ def plane():
 
 @pytest.fixture(scope="module")
 def digits():
-    """A small trained net with its test images and labels; some are misclassified."""
+    """A small trained network with its test images and labels; some are misclassified."""
     data = sets.load("digits", profile="smoke")
-    net = Exact(*registry.build("ren-a", generator=seeded("net"))).double()
-    adam, order = torch.optim.Adam(net.parameters(), 2e-3), seeded("order")
+    network = Exact(*registry.build("ren-a", generator=seeded("net"))).double()
+    adam, order = torch.optim.Adam(network.parameters(), 2e-3), seeded("order")
     for _ in range(4):
         for rows in torch.randperm(len(data.x_train), generator=order).split(64):
-            loss = nn.functional.cross_entropy(net(data.x_train[rows] / 255), data.y_train[rows])
+            loss = nn.functional.cross_entropy(network(data.x_train[rows] / 255), data.y_train[rows])
             adam.zero_grad()
             loss.backward()
             adam.step()
-    net.eval()
     x, y = data.x_test[:40] / 255, data.y_test[:40].clone()
     y[0] = (y[0] + 1) % 10       # a clean image that counts as misclassified
-    return net, x, y
+    return network.eval(), x, y
 
 
 # ---- threats ---------------------------------------------------------------------------------------------
@@ -104,7 +103,8 @@ def test_a_threat_holds_its_ball(threat):
     # the nearest point: no mixture with a random point of the ball comes nearer
     other = 0.9 * inside + 0.1 * (x + threat.random(x, seeded("other")))
     assert (L2().distance(z, inside) <= L2().distance(z, other)).all()
-    assert (threat.length(threat.steepest(z)) - 1).abs().max() < 1e-5
+    for scale in (1.0, 1e-25):      # the square of the latter is 0 in float32
+        assert (threat.length(threat.steepest(scale * z)) - 1).abs().max() < 1e-5
 
 
 @pytest.mark.parametrize("threat, expected", [(Linf(0.3), 0.5), (L2(1.5), 2**-0.25), (L1(2.0), 2**-0.25)])
@@ -117,46 +117,37 @@ def test_random_starts_fill_the_ball_evenly(threat, expected):
     assert start.mean(0).abs().max() < 0.03 * threat.size
 
 
-@pytest.mark.parametrize("threat", [L2(1.5), LinfEuclideanSteps(0.3)])
-@pytest.mark.parametrize("scale", [1.0, 1e-10, 1e-25])      # the square of the last is 0 in float32
-def test_steps_along_a_gradient_have_euclidean_length_1(threat, scale):
-    gradient = torch.randn(7, 3, 4, 4, generator=seeded()) * scale
-    gradient[0] = 0
-    step = threat.steepest(gradient)
-    assert (L2().length(step)[1:] - 1).abs().max() < 1e-5 and not step[0].any()
-    torch.testing.assert_close(step[1:], L2().steepest(gradient / scale)[1:])
-
-
-def test_pgd_in_the_l1_ball_goes_on_where_a_value_is_at_its_end():
-    net = nn.Sequential(nn.Flatten(), nn.Linear(48, 2))
+@pytest.fixture
+def two_classes():
+    """An untrained network of two classes, random images and their predicted labels."""
+    network = nn.Sequential(nn.Flatten(), nn.Linear(48, 2))
     x = torch.rand(50, 3, 4, 4, generator=seeded())
-    y = net(x).argmax(1)
-    result = judge.judge(net, x, y, PGD(L1(8.0), 40, 0.8, random_start=False)(net, x, y).x_adv, L1(8.0))
+    return network, x, network(x).argmax(1)
+
+
+def test_pgd_in_the_l1_ball_goes_on_where_a_value_is_at_its_end(two_classes):
+    network, x, y = two_classes
+    result = PGD(L1(8.0), 40, 0.8, random_start=False)(network, x, y)
     moved = (result.x_adv - x).flatten(1).abs()
     assert result.success.all() and (moved > 0).sum(1).max() > 1 and (moved.sum(1) <= 8 + 1e-4).all()
 
 
-def test_a_search_of_carlini_and_wagner_goes_on_where_its_first_loss_is_huge():
-    net = nn.Sequential(nn.Flatten(), nn.Linear(48, 2))
-    x = torch.rand(5, 3, 4, 4, generator=seeded())
-    y = net(x).argmax(1)
+def test_a_search_of_carlini_and_wagner_goes_on_where_its_first_loss_is_huge(two_classes):
+    network, x, y = two_classes
     attack = CarliniWagner(rate=0.05, c=1e3, searches=2, iterations=100)
-    assert attack(lambda a: 1e5 * net(a), x, y).success.all()
-
-
-def test_rms_is_the_length_over_the_root_of_the_dimension():
-    x, z = torch.zeros(2, 4, 4, 4), torch.full((2, 4, 4, 4), 0.25)
-    assert rms(x, z).tolist() == [0.25, 0.25] and L2().distance(x, z).tolist() == [2.0, 2.0]
+    assert attack(lambda a: 1e5 * network(a), x[:5], y[:5]).success.all()
 
 
 # ---- the judge -------------------------------------------------------------------------------------------
 def test_the_judge_projects_clips_and_keeps_the_clean_image_of_a_failure(plane):
     model, x, y, score, w = plane
-    far = x - 9 * (2 * y - 1).view(-1, 1, 1, 1) * w        # far across the plane: comes back into the ball
+    far = x - 9 * (2 * y - 1).view(-1, 1, 1, 1) * w        # across the plane, outside of the ball
     result = judge.judge(model, x, y, far, Linf(0.05))
     assert (result.distance[result.success] <= 0.05 + 1e-6).all()
-    assert result.success.equal(model(x.lerp(result.x_adv, 1.0)).argmax(1) != y)
-    # black images and nan: a proposal is judged, not believed
+    assert result.success.equal(model(result.x_adv).argmax(1) != y)
+    # An image that was misclassified is not robust, even where the attack corrects it.
+    corrected = judge.judge(model, x, 1 - y, far, L2())
+    assert not corrected.success.all() and corrected.robust_accuracy == 0
     black = judge.judge(model, x, y, torch.zeros_like(x), Linf(0.001))
     assert not black.success.any() and black.x_adv.equal(x) and black.distance.isnan().all()
     lost = judge.judge(model, x, y, torch.full_like(x, torch.nan), L2())
@@ -178,154 +169,98 @@ ATTACKS = {"fgsm": FGSM(Linf(0.2)), "pgd": PGD(Linf(0.1), 5, 0.03), "pgd-l2": PG
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
-def test_every_attack_keeps_inputs_mode_and_seed_and_forgets_the_batch(attack, digits):
-    net, x, y = digits
-    net = copy.deepcopy(net)
-    net[2].train()                                          # a mixture of modes
-    before, modes = copy.deepcopy(net.state_dict()), [m.training for m in net.modules()]
+def test_an_attack_keeps_inputs_and_mode_and_depends_on_the_seed_alone_not_on_the_batch(attack, digits):
+    network, x, y = digits
+    network = copy.deepcopy(network)
+    network[2].train()                                      # a mixture of modes
+    before, modes = copy.deepcopy(network.state_dict()), [m.training for m in network.modules()]
     x_before, y_before = x.clone(), y.clone()
-    whole = attack(net, x, y, generator=seeded())
-    assert x.equal(x_before) and y.equal(y_before) and [m.training for m in net.modules()] == modes
-    assert all(value.equal(before[key]) for key, value in net.state_dict().items())
-    assert all(p.grad is None for p in net.parameters())
-    again = attack(net, x, y, generator=seeded())
-    assert again.x_adv.equal(whole.x_adv)
-    parts = attack(net, x, y, generator=seeded(), chunk=7)
+    whole = attack(network, x, y, generator=seeded())
+    assert x.equal(x_before) and y.equal(y_before) and [m.training for m in network.modules()] == modes
+    assert all(value.equal(before[key]) for key, value in network.state_dict().items())
+    assert all(p.grad is None for p in network.parameters())
+    parts = attack(network, x, y, generator=seeded(), chunk=7)
     assert parts.success.equal(whole.success) and parts.passes.equal(whole.passes)
     torch.testing.assert_close(parts.distance, whole.distance, rtol=0, atol=1e-4, equal_nan=True)
-    # what is said of the result is so
-    assert whole.success.any() and not whole.was_correct[0] and whole.was_correct[1:].any()
-    assert whole.success.equal(net.eval()(whole.x_adv).argmax(1) != y)
-    success, measured = whole.success, attack.threat.distance(x, whole.x_adv)
+    # The result describes its own images.
+    success, distance = whole.success, attack.threat.distance(x, whole.x_adv)
+    assert success.any() and not whole.was_correct[0] and whole.was_correct[1:].any()
+    assert success.equal(network.eval()(whole.x_adv).argmax(1) != y)
     assert (whole.x_adv >= 0).all() and (whole.x_adv <= 1).all() and whole.x_adv[~success].equal(x[~success])
-    assert whole.distance[success].equal(measured[success]) and whole.distance[~success].isnan().all()
+    assert whole.distance[success].equal(distance[success]) and whole.distance[~success].isnan().all()
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
 def test_no_images_give_an_empty_result(attack, digits):
-    net, x, y = digits
-    assert attack(net, x[:0], y[:0], generator=seeded()).x_adv.shape == (0, 1, 28, 28)
+    network, x, y = digits
+    assert attack(network, x[:0], y[:0], generator=seeded()).x_adv.shape == (0, 1, 28, 28)
 
 
 # ---- what is refused -------------------------------------------------------------------------------------
-REFUSED = [
-    (lambda net, x, y: (net, x * 255, y), r"pixels lie in \[0, 255\]; \[0, 1\] is needed"),
-    (lambda net, x, y: (net, x + torch.nan, y), "pixels lie in"),
-    (lambda net, x, y: (net, (x * 255).byte(), y), "images are torch.uint8"),
-    (lambda net, x, y: (net, x[0], y), r"float32 \[N, C, H, W\]"),
-    (lambda net, x, y: (nn.Sequential(net, nn.Softmax(1)), x, y), "returns probabilities"),
-    (lambda net, x, y: (lambda z: net(z) / 0, x, y), "nan or infinite logits"),
-    (lambda net, x, y: (lambda z: net(z)[:, None], x, y), r"the model returns torch.float32 \[40, 1, 10\]"),
-]
-REFUSED_LABELS = [
-    (lambda net, x, y: (net, x, y + 1), "labels lie in 1..10, but the model has 10 classes: 0..9"),
-    (lambda net, x, y: (net, x, y - 1), "labels lie in -1..8, but the model has 10 classes: 0..9"),
-    (lambda net, x, y: (net, x, y.float()), "labels are torch.float32"),
-    (lambda net, x, y: (net, x, y[:3]), r"int64 \[40\] is needed"),
-]
-
-
-@pytest.mark.parametrize("look", [*ATTACKS.values(), Region(0.3)], ids=[*ATTACKS, "region"])
-def test_a_model_that_is_not_finite_off_the_image_is_named(look, digits):
-    net, x, y = digits
-    seen = []
+@pytest.mark.parametrize("instrument", [*ATTACKS.values(), Region(0.3)], ids=[*ATTACKS, "region"])
+def test_a_model_whose_logits_are_not_finite_near_the_images_is_refused(instrument, digits):
+    network, x, y = digits
+    count = 0
 
     def broken(z):
-        seen.append(len(z))
-        return net(z) if sum(seen) <= len(x) else net(z) / 0
+        nonlocal count
+        count += len(z)
+        return network(z) if count <= len(x) else network(z) / 0
 
-    labels = () if isinstance(look, Region) else (y,)
+    labels = () if isinstance(instrument, Region) else (y,)
     with pytest.raises(runtime.UserError, match="nan or infinite logits"):
-        look(broken, x, *labels, generator=seeded())
+        instrument(broken, x, *labels, generator=seeded())
 
 
-# All attacks check their images in one place: one attack meets every case, the others one.
-@pytest.mark.parametrize("attack, change, said", [
-    *((next(iter(ATTACKS)), *case) for case in REFUSED + REFUSED_LABELS),
-    *((name, *REFUSED[0]) for name in ATTACKS)])
-def test_what_cannot_be_attacked_is_named_in_one_line(change, said, attack, digits):
-    with pytest.raises(runtime.UserError, match=said) as error:
-        ATTACKS[attack](*change(*digits), generator=seeded())
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("change, said", REFUSED)
-def test_what_no_region_can_be_counted_around_is_named_in_one_line(change, said, digits):
-    model, x, _ = change(*digits)
-    with pytest.raises(runtime.UserError, match=said) as error:
-        Region(0.3)(model, x, generator=seeded())
-    assert "\n" not in str(error.value)
-
-
-def test_the_judge_refuses_proposals_of_another_shape(digits):
-    net, x, y = digits
-    with pytest.raises(runtime.UserError, match=r"\[39, 1, 28, 28\] on cpu; float32 \[40, 1, 28, 28\]"):
-        judge.judge(net, x, y, x[1:], L2())
-
-
-@pytest.mark.parametrize("make, said", [
-    (lambda: Linf(0.0), "size 0.0: a size above 0"), (lambda: FGSM(Linf()), "need a bound"),
+@pytest.mark.parametrize("make, message", [
+    (lambda: Linf(0.0), "size 0.0"), (lambda: FGSM(Linf()), "need a bound"),
     (lambda: PGD(L2(), 5, 0.1), "need a bound"),
     (lambda: PGD(Linf(0.1), 0, 0.1), "steps=0"), (lambda: PGD(Linf(0.1), 5, 0.0), "step=0.0"),
     (lambda: CarliniWagner(rate=0.1, c=0.1, iterations=0), "iterations=0"),
     (lambda: CarliniWagner(rate=0.1, c=0.1, searches=0), "searches=0"),
     (lambda: CarliniWagner(rate=0.0, c=0.1), "rate=0.0"),
     (lambda: CarliniWagner(rate=0.1, c=0.1, reach=0.5), "reach=0.5"),
-    (lambda: CarliniWagner(rate=0.1, c=0.1, stop="soon"), "'soon'; allowed: image, batch, never"),
-    (lambda: CarliniWagner(rate=0.1, c=0.0), "c=0.0"),
+    (lambda: CarliniWagner(rate=0.1, c=0.1, stop="soon"), "image, batch, never"),
+    (lambda: CarliniWagner(rate=0.1, c=(1.0, 0.0)), r"c=\(1.0, 0.0\)"),
     (lambda: CarliniWagner(rate=0.1, c=1e10), r"c below 1e\+10"),
     (lambda: CarliniWagner(rate=0.1, c=0.1, scale=0.0), "scale=0.0"),
     (lambda: CarliniWagner(rate=0.1, c=0.1, confidence=-1.0), "confidence=-1.0"),
+    (lambda: CarliniWagner(rate=0.1, c=1.0, probability=1.0), "probability=1.0"),
     (lambda: OptMargin(rate=0.1, c=0.1, members=0), "members=0"),
     (lambda: OptMargin(rate=0.1, c=0.1, noise=0.0), "noise=0.0"), (lambda: Region(0.0), "radius=0.0"),
-    (lambda: Region(0.3, samples=0), "samples=0"),
-    (lambda: LineSearch(count=1), "count=1"), (lambda: LineSearch(largest=0.0), "largest=0.0"),
+    (lambda: Region(0.3, samples=0), "samples=0"), (lambda: LineSearch(count=1), "count=1"),
     (lambda: LineSearch(largest=float("inf")), "largest=inf"),
-    (lambda: LineSearch(loss="hinge"), "'hinge'; allowed: squared, margin"),
-    (lambda: FGSMSearch(count=0), "count=0"), (lambda: FGSMSearch(beyond=(0.1, 1.0)), "from 0 and below 1"),
+    (lambda: LineSearch(loss="hinge"), "squared, margin"),
+    (lambda: FGSMSearch(count=0), "count=0"), (lambda: FGSMSearch(beyond=(0.1, 1.0)), "below 1 beyond"),
     (lambda: NewtonFool(steps=0), "steps=0"), (lambda: NewtonFool((0.1, 0.0)), "eta above 0"),
-    (lambda: BasicIterative("L3"), "unknown norm 'L3'; allowed: L1, L2, Linf"),
+    (lambda: BasicIterative("L3"), "L1, L2, Linf"),
     (lambda: BasicIterative(epsilon=(0.1, 0.0)), "sizes above 0"),
-    (lambda: BasicIterative(halvings=-1), "halvings=-1: 1, 1 and 0 are the least"),
+    (lambda: BasicIterative(halvings=-1), "halvings=-1"),
     (lambda: MomentumIterative(probability=1.0), "probability=1.0"),
-    (lambda: Pointwise(rounds=0), "rounds=0: 1 is the least"),
-    (lambda: Pointwise(probability=-0.1), "probability=-0.1: from 0 and below 1"),
-    (lambda: CarliniWagner(rate=0.1, c=(1.0, 0.0)), r"c=\(1.0, 0.0\)"),
-    (lambda: CarliniWagner(rate=0.1, c=1.0, probability=1.0), "probability=1.0: from 0 and below 1"),
+    (lambda: Pointwise(rounds=0), "rounds=0"), (lambda: Pointwise(probability=-0.1), "probability=-0.1"),
     (lambda: RandomSearch(Linf(0.1), 0), "draws=0"), (lambda: RandomSearch(L2()), "L2 ball of size inf"),
-    (lambda: directions(9, 0, generator=seeded()), "0 orthogonal directions in 9 dimensions: from 1 to 9"),
-    (lambda: Adversarial(PGD(Linf(0.1, targeted=True), 5, 0.1)), "untargeted"),
+    (lambda: directions(9, 0, generator=seeded()), "from 1 to 9"),
     (lambda: directions(9, 10, generator=seeded()), "10 orthogonal directions in 9 dimensions"),
-])
-def test_settings_out_of_range_are_named(make, said):
-    with pytest.raises(runtime.UserError, match=said):
+    (lambda: Adversarial(PGD(Linf(0.1, targeted=True), 5, 0.1)), "untargeted")])
+def test_settings_out_of_range_are_named(make, message):
+    with pytest.raises(runtime.UserError, match=message):
         make()
 
 
-def test_chance_and_targets_are_asked_for(digits):
-    net, x, y = digits
+@pytest.mark.parametrize("attack", [PGD(Linf(0.1), 5, 0.03), OptMargin(rate=0.1, c=1.0),
+                                    RandomSearch(Linf(0.1)), Pointwise()], ids=lambda a: type(a).__name__)
+def test_an_attack_that_draws_needs_a_generator(attack, digits):
     with pytest.raises(runtime.UserError, match="pass generator"):
-        PGD(Linf(0.1), 5, 0.03)(net, x, y)
-    with pytest.raises(runtime.UserError, match="pass generator"):
-        OptMargin(rate=0.1, c=1.0)(net, x, y)
-    with pytest.raises(runtime.UserError, match="pass generator"):
-        RandomSearch(Linf(0.1))(net, x, y)
-    with pytest.raises(runtime.UserError, match="pass generator"):
-        Pointwise()(net, x, y)
-    with pytest.raises(runtime.UserError, match="a targeted threat needs target="):
-        FGSM(Linf(0.1, targeted=True))(net, x, y)
-    with pytest.raises(runtime.UserError, match="a targeted threat needs target="):
-        FGSM(Linf(0.1))(net, x, y, target=y)
+        attack(*digits)
 
 
-@pytest.mark.parametrize("change, said", [
-    (lambda y: y + 10, r"lie in 1\d..19, but the model has 10 classes"),
-    (lambda y: y[:3], r"targets are .* \[3\]"), (lambda y: y.float(), "targets are torch.float32")])
-def test_a_target_that_is_no_class_is_named(change, said, digits):
-    net, x, y = digits
-    attack = FGSM(Linf(0.1, targeted=True))
-    with pytest.raises(runtime.UserError, match=said):
-        attack(net, x, y, target=change(y))
+@pytest.mark.parametrize("targeted, change, message", [
+    (True, lambda y: None, "needs target="), (False, lambda y: y, "needs target="),
+    (True, lambda y: y + 10, "the model has 10 classes"), (True, lambda y: y.float(), "targets are")])
+def test_a_targeted_threat_needs_classes_as_its_target(targeted, change, message, digits):
+    network, x, y = digits
+    with pytest.raises(runtime.UserError, match=message):
+        FGSM(Linf(0.1, targeted))(network, x, y, target=change(y))
 
 
 # ---- FGSM and PGD ----------------------------------------------------------------------------------------
@@ -345,39 +280,32 @@ def test_gradient_attacks_are_exact_on_a_plane(plane):
 
 
 def test_targeted_attacks_reach_the_target(digits):
-    net, x, y = digits
+    network, x, y = digits
     x, y = x[1:], y[1:]
     target = (y + 1) % 10
-    reached = PGD(Linf(0.4, targeted=True), 40, 0.05, random_start=False)(net, x, y, target=target)
+    reached = PGD(Linf(0.4, targeted=True), 40, 0.05, random_start=False)(network, x, y, target=target)
     assert reached.success.float().mean() > 0.5
-    assert net(reached.x_adv).argmax(1)[reached.success].equal(target[reached.success])
-    reached = CarliniWagner(rate=0.1, c=1.0, iterations=100, targeted=True)(net, x, y, target=target)
-    assert reached.success.all() and net(reached.x_adv).argmax(1).equal(target)
+    assert network(reached.x_adv).argmax(1)[reached.success].equal(target[reached.success])
+    reached = CarliniWagner(rate=0.1, c=1.0, iterations=100, targeted=True)(network, x, y, target=target)
+    assert reached.success.all() and network(reached.x_adv).argmax(1).equal(target)
 
 
-@pytest.mark.parametrize("ours, theirs", [
+@pytest.mark.parametrize("attack, peer", [
     (FGSM(Linf(0.1)), foolbox.attacks.LinfFastGradientAttack(random_start=False)),
     (PGD(Linf(0.02), 10, 0.004, random_start=False),
      foolbox.attacks.LinfPGD(abs_stepsize=0.004, steps=10, random_start=False)),
     (PGD(L2(0.4), 10, 0.1, random_start=False),
      foolbox.attacks.L2PGD(abs_stepsize=0.1, steps=10, random_start=False)),
 ], ids=("fgsm", "pgd-linf", "pgd-l2"))
-def test_gradient_attacks_agree_with_foolbox(ours, theirs, digits):
-    net, x, y = digits
-    result = ours(net, x, y)
-    fooled = foolbox.PyTorchModel(net, (0, 1), device="cpu")
-    _, adversarial, success = theirs(fooled, x, y, epsilons=ours.threat.size)
+def test_gradient_attacks_agree_with_foolbox(attack, peer, digits):
+    network, x, y = digits
+    result = attack(network, x, y)
+    fooled = foolbox.PyTorchModel(network, (0, 1), device="cpu")
+    _, adversarial, success = peer(fooled, x, y, epsilons=attack.threat.size)
     assert 0 < success.sum() < len(x) and (result.success != success).sum() <= 1
     both = result.success & success
-    off = result.distance - ours.threat.distance(x, adversarial)
+    off = result.distance - attack.threat.distance(x, adversarial)
     assert (off[both].abs() > 1e-5).sum() <= 1      # at a kink of the network one path may part from it
-
-
-def test_more_steps_and_larger_balls_find_more(digits):
-    net, x, y = digits
-    found = [PGD(Linf(size), steps, size / 4)(net, x, y, generator=seeded()).success.sum()
-             for size, steps in ((0.02, 1), (0.02, 10), (0.04, 10))]
-    assert found[0] < found[1] < found[2]
 
 
 # ---- along a line, at random -----------------------------------------------------------------------------
@@ -394,15 +322,6 @@ def test_a_line_search_ends_at_the_first_step_beyond_the_plane(targeted, loss, p
     # a line too short for all but the nearest tries every step of it
     short = dataclasses.replace(attack, count=11, largest=float(sizes[first.min()]))(model, x, y, **goal)
     assert short.success.equal(first == first.min()) and (short.passes[~short.success] == 11).all()
-
-
-@pytest.mark.filterwarnings("ignore::shared.inference.NoUsableGradient")
-def test_without_a_gradient_there_is_no_line():
-    def flat(images):
-        return torch.tensor([1.0, 2.0]) + 0 * images.flatten(1).sum(1, keepdim=True)
-
-    result = LineSearch()(flat, torch.rand(3, 1, 4, 4, generator=seeded()), torch.tensor([1, 0, 1]))
-    assert result.success.tolist() == [False, True, False] and result.passes.tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("targeted", [False, True])
@@ -427,20 +346,19 @@ def test_random_points_succeed_only_beyond_the_plane(threat, targeted, plane):
 
 # ---- adversarial training --------------------------------------------------------------------------------
 @pytest.mark.parametrize("train_mode", [True, False])
-def test_the_hook_gives_the_attack_on_the_net_as_it_trains(train_mode, digits):
-    net, x, y = digits
-    net = copy.deepcopy(net).train()
+def test_the_hook_attacks_the_network_as_it_trains(train_mode, digits):
+    network, x, y = digits
+    network = copy.deepcopy(network).train()
     hook = Adversarial(PGD(Linf(0.1), 3, 0.05), train_mode=train_mode)
-    averages = net[3].running_mean.clone()
-    images = hook(net, x, y, seeded())
-    assert net.training and all(m.training for m in net.modules())
-    assert ((images - x).abs() <= 0.1 + 1e-6).all() and (images >= 0).all() and (images <= 1).all()
-    assert not images.requires_grad and all(p.grad is None for p in net.parameters())
-    # the original attacks by the batch's own statistics and moves the running averages
-    assert net[3].running_mean.equal(averages) != train_mode
-    net.eval()
-    alone = PGD(Linf(0.1), 3, 0.05).propose(net, x, y, Linf(0.1).random(x, seeded()))[0]
-    assert torch.allclose(images, alone, atol=1e-6) != train_mode
+    averages = network[3].running_mean.clone()
+    images = hook(network, x, y, seeded())
+    assert all(m.training for m in network.modules()) and all(p.grad is None for p in network.parameters())
+    assert ((images - x).abs() <= 0.1 + 1e-6).all() and not images.requires_grad
+    # The published code attacks by the batch's own statistics and moves the running averages.
+    assert network[3].running_mean.equal(averages) != train_mode
+    network.eval()
+    frozen = PGD(Linf(0.1), 3, 0.05).propose(network, x, y, Linf(0.1).random(x, seeded()))[0]
+    assert torch.allclose(images, frozen, atol=1e-6) != train_mode
 
 
 # ---- Carlini & Wagner, OptMargin -------------------------------------------------------------------------
@@ -469,12 +387,10 @@ def test_confidence_is_a_margin_between_the_logits(plane):
     assert not dataclasses.replace(PATIENT, confidence=1e4, searches=2)(model, x, y).success.any()
 
 
-def test_black_and_white_pixels_move():
+@pytest.mark.parametrize("pixel, side", [(0.0, 1), (1.0, -1)])
+def test_black_and_white_pixels_move(pixel, side):
     w = torch.ones(1, SIDE, SIDE)
-    model, x = Linear(w, w / 4), torch.zeros(1, 1, SIDE, SIDE)
-    result = CarliniWagner(rate=0.2, c=0.1, searches=8, iterations=300)(model, x, torch.tensor([0]))
-    torch.testing.assert_close(result.distance, torch.tensor([0.25 * SIDE]), rtol=0.01, atol=0)
-    model, x = Linear(-w, w * 3 / 4), torch.ones(1, 1, SIDE, SIDE)
+    model, x = Linear(side * w, abs(pixel - 0.25) * w), torch.full((1, 1, SIDE, SIDE), pixel)
     result = CarliniWagner(rate=0.2, c=0.1, searches=8, iterations=300)(model, x, torch.tensor([0]))
     torch.testing.assert_close(result.distance, torch.tensor([0.25 * SIDE]), rtol=0.01, atol=0)
 
@@ -490,35 +406,17 @@ def test_optmargin_goes_as_far_beyond_the_plane_as_its_noise_reaches_back(plane)
     torch.testing.assert_close(result.distance, (score + back.amax(0)) / w.norm(), rtol=0.01, atol=0)
 
 
-def test_the_noise_is_one_draw_orthogonal_and_unclipped(plane):
-    model, x, y, _, _ = plane
-    seen = []
-
-    def watched(images):
-        seen.append(images.detach().clone())
-        return model(images)
-
-    attack = OptMargin(rate=0.05, c=0.1, searches=1, iterations=2, noise=0.8, members=5)
-    attack(watched, x, y, generator=seeded())
-    copies = next(images for images in seen if len(images) == 5 * len(x)).view(len(x), 5, -1)
-    noise = copies - copies[:, -1:]
-    torch.testing.assert_close(noise[0], noise[3], rtol=0, atol=1e-6)
-    gram = noise[0] @ noise[0].T / SIDE**2
-    torch.testing.assert_close(gram, torch.diag(torch.tensor([0.64] * 4 + [0.0])), rtol=0, atol=1e-5)
-    assert copies.min() < 0 and copies.max() > 1
-
-
 def test_carlini_wagner_is_at_least_as_near_as_foolbox_without_its_black_images(digits):
-    net, x, y = digits
+    network, x, y = digits
     x, y = x[1:], y[1:]
-    ours = CarliniWagner(rate=0.1, c=1.0, searches=3, iterations=60, stop="never")(net, x, y)
-    theirs = foolbox.attacks.L2CarliniWagnerAttack(binary_search_steps=3, steps=60, stepsize=0.1,
-                                                   initial_const=1.0, abort_early=False)
-    _, adversarial, success = theirs(foolbox.PyTorchModel(net, (0, 1), device="cpu"), x, y, epsilons=None)
+    result = CarliniWagner(rate=0.1, c=1.0, searches=3, iterations=60, stop="never")(network, x, y)
+    peer = foolbox.attacks.L2CarliniWagnerAttack(binary_search_steps=3, steps=60, stepsize=0.1,
+                                                 initial_const=1.0, abort_early=False)
+    _, adversarial, success = peer(foolbox.PyTorchModel(network, (0, 1), device="cpu"), x, y, epsilons=None)
     success &= adversarial.flatten(1).amax(1) > 0
-    assert ours.success.sum() >= success.sum()
-    both = ours.success & success
-    assert ours.distance[both].mean() <= 1.01 * L2().distance(x, adversarial)[both].mean()
+    assert result.success.sum() >= success.sum()
+    both = result.success & success
+    assert result.distance[both].mean() <= 1.01 * L2().distance(x, adversarial)[both].mean()
 
 
 # ---- region classification -------------------------------------------------------------------------------
@@ -536,19 +434,11 @@ def test_a_region_votes_for_the_side_most_of_it_lies_on(plane):
 def test_samples_stay_in_the_cube_and_a_tie_goes_to_the_lowest_class():
     def model(images):
         assert (images >= 0).all() and (images <= 1).all() and ((images - 0.9).abs() <= 0.3 + 1e-6).all()
-        left = (images[:, 0, 0, 0] < images[:, 0, 0, 0].median()).float()
-        return torch.stack([torch.full_like(left, -1.0), left, 1 - left], 1)
-
-    x = torch.full((1, 1, 4, 4), 0.9)
-    votes = Region(0.3, samples=1).votes(model, x, generator=seeded())
-    assert votes.tolist() == [[0, 0, 1]]
-    tied = Region(0.3, samples=10)
-
-    def in_turn(images):
         return 2 * torch.eye(3)[torch.arange(len(images)) % 2 + 1]
 
-    assert tied.votes(in_turn, x, generator=seeded()).tolist() == [[0, 5, 5]]
-    assert tied(in_turn, x, generator=seeded()).tolist() == [1]
+    region, x = Region(0.3, samples=10), torch.full((1, 1, 4, 4), 0.9)
+    assert region.votes(model, x, generator=seeded()).tolist() == [[0, 5, 5]]
+    assert region(model, x, generator=seeded()).tolist() == [1]
 
 
 # ---- directions ------------------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ from shared.attacks.iterative import BasicIterative, MomentumIterative
 from shared.attacks.newton import NewtonFool
 from shared.attacks.optimised import CarliniWagner
 from shared.attacks.pointwise import Pointwise, uniform
-from shared.attacks.threat import L2
 
 with warnings.catch_warnings():      # Foolbox takes a filter from where SciPy no longer wants it taken
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -29,15 +28,15 @@ def seeded(*labels):
 
 
 @pytest.fixture(scope="module")
-def net():
-    """A small smooth net of four classes in double precision, images, and the classes it gives them."""
-    made = nn.Sequential(nn.Flatten(), nn.Linear(SIDE**2, 12), nn.Tanh(), nn.Linear(12, 4)).double()
+def network():
+    """A small smooth network of four classes in double precision, images, and their predicted labels."""
+    layers = nn.Sequential(nn.Flatten(), nn.Linear(SIDE**2, 12), nn.Tanh(), nn.Linear(12, 4)).double()
     with torch.no_grad():
-        for p in made.parameters():
+        for p in layers.parameters():
             p.copy_(2.4 * torch.rand(p.shape, generator=seeded("net")) - 1.2)
 
     def model(x):
-        return made(x.double())
+        return layers(x.double())
 
     x = torch.rand(12, 1, SIDE, SIDE, generator=seeded("x"))
     x[:, :, 0], x[:, :, -1] = 0, 1                         # black and white values among them
@@ -106,55 +105,54 @@ def iterative(model, x, goal, *, norm, epsilon, step, iterations, growths, halvi
         return None
     bad, good = 0, epsilon
     for _ in range(halvings):
-        middle = (good + bad) / 2
-        good, bad = (middle, bad) if succeeds(middle) else (good, middle)
+        between = (good + bad) / 2
+        good, bad = (between, bad) if succeeds(between) else (good, between)
     return best[1]
 
 
 @pytest.mark.parametrize("targeted", [False, True])
 @pytest.mark.parametrize("kind, norm", [(BasicIterative, "L1"), (BasicIterative, "L2"),
                                         (BasicIterative, "Linf"), (MomentumIterative, "Linf")])
-def test_iterative_attacks_meet_what_loops_over_images_and_balls_meet(kind, norm, targeted, net):
-    model, x, y = net
+def test_iterative_attacks_are_loops_over_images_and_balls(kind, norm, targeted, network):
+    model, x, y = network
     attack = kind(norm=norm, epsilon=(0.02, 0.1, 0.7), iterations=6, growths=7, halvings=9, targeted=targeted)
     goal = (y + 1) % 4 if targeted else y
-    found = attack(model, x, y, target=goal if targeted else None)
-    assert 6 < found.success.sum() and (found.success.all() or targeted)
+    result = attack(model, x, y, target=goal if targeted else None)
+    assert 6 < result.success.sum() and (result.success.all() or targeted)
     for n in range(len(x)):
         near = iterative(model, x[n:n + 1], goal[n:n + 1], norm=norm, epsilon=attack.epsilon[n % 3],
                          step=attack.step, iterations=6, growths=7, halvings=9, targeted=targeted,
                          decay=attack.decay or None)
-        assert (near is not None) == bool(found.success[n])
+        assert (near is not None) == bool(result.success[n])
         if near is not None:
-            torch.testing.assert_close(found.x_adv[n:n + 1], near, rtol=0, atol=2e-5)
+            torch.testing.assert_close(result.x_adv[n:n + 1], near, rtol=0, atol=2e-5)
 
 
-def test_one_ball_without_search_is_foolbox_3_up_to_the_first_example(net):
-    model, x, y = net
-    peers = {"L1": foolbox.attacks.L1BasicIterativeAttack, "L2": foolbox.attacks.L2BasicIterativeAttack,
-             "Linf": foolbox.attacks.LinfBasicIterativeAttack}
-    whole = {"L1": SIDE**2, "L2": SIDE, "Linf": 1}           # a mean norm of 1 in the plain norm
-    for norm, peer in peers.items():
-        ours = BasicIterative(norm, epsilon=0.2, step=0.05, iterations=8, growths=1, halvings=0)(model, x, y)
-        left = torch.ones(len(x), dtype=torch.bool)
+def test_one_ball_without_search_is_foolbox_3_up_to_the_first_example(network):
+    model, x, y = network
+
+    class Module(nn.Module):
+        """Foolbox takes no function."""
+
+        def forward(self, x):
+            return model(x)
+
+    # The kind of Foolbox, and the plain norm of an image whose mean norm is 1.
+    peers = {"L1": (foolbox.attacks.L1BasicIterativeAttack, SIDE**2),
+             "L2": (foolbox.attacks.L2BasicIterativeAttack, SIDE),
+             "Linf": (foolbox.attacks.LinfBasicIterativeAttack, 1)}
+    for norm, (peer, plain) in peers.items():
+        attack = BasicIterative(norm, epsilon=0.2, step=0.05, iterations=8, growths=1, halvings=0)
+        result, left = attack(model, x, y), torch.ones(len(x), dtype=torch.bool)
         for steps in range(1, 9):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                attack = peer(rel_stepsize=0.25, steps=steps)
-                theirs = attack(foolbox.PyTorchModel(nn_of(model), (0, 1), device="cpu"), x, y,
-                                epsilons=0.2 * whole[norm])[1]
-            first = left & (model(theirs).argmax(1) != y)
-            torch.testing.assert_close(ours.x_adv[first], theirs[first], rtol=0, atol=1e-5)
+                _, expected, _ = peer(rel_stepsize=0.25, steps=steps)(
+                    foolbox.PyTorchModel(Module().eval(), (0, 1), device="cpu"), x, y, epsilons=0.2 * plain)
+            first = left & (model(expected).argmax(1) != y)
+            torch.testing.assert_close(result.x_adv[first], expected[first], rtol=0, atol=1e-5)
             left &= ~first
-        assert ours.success.equal(~left) and 0 < ours.success.sum()
-
-
-def nn_of(model):
-    """A module of a function: Foolbox takes nothing else."""
-    class Module(nn.Module):
-        def forward(self, x):
-            return model(x)
-    return Module().eval()
+        assert result.success.equal(~left) and 0 < result.success.sum()
 
 
 def newton(model, x, label, eta, steps):
@@ -171,8 +169,8 @@ def newton(model, x, label, eta, steps):
     return z.float()
 
 
-def test_newtonfool_goes_as_published(net):
-    model, x, y = net
+def test_newtonfool_goes_as_published(network):
+    model, x, y = network
     attack = NewtonFool(eta=(0.003, 0.02, 0.5), steps=25)
     z, passes, _ = zip(*[attack._of(torch.tensor([n])).propose(model, x[n:n + 1], y[n:n + 1], None)
                       for n in range(len(x))])
@@ -212,20 +210,20 @@ def pointwise(model, x, start, goal, draw, turn, *, halvings, rounds, targeted):
                 continue
             without = clean[value].clone()
             for _ in range(halvings):
-                middle = (z[value] + without) / 2
-                if fools(value, middle):
-                    moved |= bool(z[value] != middle)
-                    z[value] = middle
+                between = (z[value] + without) / 2
+                if fools(value, between):
+                    moved |= bool(z[value] != between)
+                    z[value] = between
                 else:
-                    without = middle
+                    without = between
         if not moved:
             break
     return z.view(x.shape)
 
 
 @pytest.mark.parametrize("targeted", [False, True])
-def test_pointwise_takes_back_what_a_loop_over_pixels_takes_back(targeted, net):
-    model, x, y = net
+def test_pointwise_takes_back_what_a_loop_over_pixels_takes_back(targeted, network):
+    model, x, y = network
     attack = Pointwise(levels=20, repetitions=3, halvings=4, rounds=4, targeted=targeted)
     goal = (y + 2) % 4 if targeted else y
     draw = attack.draw(x, seeded("pointwise"))
@@ -238,8 +236,7 @@ def test_pointwise_takes_back_what_a_loop_over_pixels_takes_back(targeted, net):
         near = pointwise(model, x[n], starts[n], goal[n], draw[n:n + 1], 60, halvings=4, rounds=4,
                          targeted=targeted)
         assert z[n].equal(near)
-    # no single value can go back
-    for n in there.nonzero()[:, 0].tolist():
+        # No single value can be given back.
         trial = z[n].flatten().repeat(SIDE**2, 1)
         trial.fill_diagonal_(0).add_(torch.diag(x[n].flatten()))
         moved = z[n].flatten() != x[n].flatten()
@@ -247,21 +244,11 @@ def test_pointwise_takes_back_what_a_loop_over_pixels_takes_back(targeted, net):
                                 targeted=targeted)[moved].any()
 
 
-def test_a_start_has_the_least_noise_of_its_repetitions(net):
-    model, x, y = net
-    draw = Pointwise().draw(x, seeded("starts"))
-    lengths = []
-    for repetitions in (1, 4):
-        start, _ = Pointwise(levels=30, repetitions=repetitions)._start(model, x, y, draw.double())
-        lengths.append(L2().distance(x, start))
-    assert (lengths[1] <= lengths[0]).all() and (lengths[1] < lengths[0]).any()
-
-
 def test_orders_are_uniform_and_differ():
     draw = torch.rand(3, 2, 4000, generator=seeded("uniform")).double()
     one, two = uniform(draw, 7), uniform(draw, torch.tensor([[900], [901], [902]]))
-    for each in (one, two, (one - two) % 1):
-        assert abs(each.mean() - 0.5) < 0.02 and abs(each.std() - 12**-0.5) < 0.01
+    for numbers in (one, two, (one - two) % 1):
+        assert abs(numbers.mean() - 0.5) < 0.02 and abs(numbers.std() - 12**-0.5) < 0.01
 
 
 # ---- by hand ---------------------------------------------------------------------------------------------
@@ -269,63 +256,44 @@ def test_orders_are_uniform_and_differ():
 def test_on_a_plane_the_distances_are_known(targeted, plane):
     model, x, y, score, w = plane
     target = 1 - y if targeted else None
-    known = {"L1": score * w.abs().sum() / w.square().sum(), "L2": score / w.norm(),
+    exact = {"L1": score * w.abs().sum() / w.square().sum(), "L2": score / w.norm(),
              "Linf": score / w.abs().sum()}
-    for norm, distance in known.items():
+    for norm, distance in exact.items():
         for kind in (BasicIterative, MomentumIterative):
-            found = kind(norm, targeted=targeted)(model, x, y, target=target)
-            torch.testing.assert_close(found.distance, distance, rtol=1e-4, atol=1e-6)
-    found = FGSMSearch(targeted=targeted)(model, x, y, target=target)
-    steps = torch.ceil(known["Linf"] * 1000)
-    fine = torch.ceil(known["Linf"] / steps * 20_000) * steps / 20_000       # of steps up to the twentieth
-    torch.testing.assert_close(found.distance, torch.where(steps <= 20, fine, steps / 1000), rtol=1e-4,
-                               atol=1e-6)
-    assert (steps <= 20).any() and found.passes.equal(
-        (1 + steps + (steps <= 20) * torch.ceil(known["Linf"] / steps * 20_000)).long())
+            result = kind(norm, targeted=targeted)(model, x, y, target=target)
+            torch.testing.assert_close(result.distance, distance, rtol=1e-4, atol=1e-6)
+    result = FGSMSearch(targeted=targeted)(model, x, y, target=target)
+    steps = torch.ceil(exact["Linf"] * 1000)
+    fine = torch.ceil(exact["Linf"] / steps * 20_000)       # twentieths of a step, up to the twentieth step
+    torch.testing.assert_close(result.distance, torch.where(steps <= 20, fine * steps / 20_000, steps / 1000),
+                               rtol=1e-4, atol=1e-6)
+    assert (steps <= 20).any() and result.passes.equal((1 + steps + (steps <= 20) * fine).long())
     farther = FGSMSearch(targeted=targeted, beyond=(0.0, 0.013))(model, x, y, target=target)
-    torch.testing.assert_close(farther.distance - found.distance, 0.013 * (torch.arange(9) % 2),
+    torch.testing.assert_close(farther.distance - result.distance, 0.013 * (torch.arange(9) % 2),
                                rtol=0, atol=1e-6)
 
 
-def test_a_model_of_one_pixel_has_that_pixel_moved_alone():
+def test_where_one_pixel_decides_the_pointwise_attack_moves_it_alone():
     def model(x):
         score = x[:, 0, 2, 3] - 0.4
         return torch.stack([-score, score], 1)
 
     x = torch.full((6, 1, SIDE, SIDE), 0.1)
-    y = torch.zeros(6, dtype=torch.int64)
-    found = Pointwise()(model, x, y, generator=seeded("one"))
-    moved = found.x_adv - x
-    assert found.success.all() and (moved.flatten(1) != 0).sum(1).tolist() == [1] * 6
+    result = Pointwise()(model, x, torch.zeros(6, dtype=torch.int64), generator=seeded("one"))
+    moved = result.x_adv - x
+    assert result.success.all() and (moved.flatten(1) != 0).sum(1).tolist() == [1] * 6
     assert (moved[:, 0, 2, 3] >= 0.3).all() and (moved[:, 0, 2, 3] < 0.3 + 0.9 * 2**-9).all()
 
 
-def test_a_tuple_gives_each_image_its_own_setting(net):
-    model, x, y = net
-    several = {BasicIterative(epsilon=(0.05, 0.3), iterations=4, halvings=3): ("epsilon",),
-               NewtonFool((0.01, 0.2)): ("eta",), FGSMSearch(beyond=(0.0, 0.1)): ("beyond",),
-               CarliniWagner(rate=0.1, c=(0.3, 3.0), confidence=(0.0, 1.0), searches=2, iterations=40,
-                             probability=0.5): ("c", "confidence")}
-    for attack, names in several.items():
-        whole = attack(model, x, y, chunk=5)
-        for k in (0, 1):
-            one = dataclasses.replace(attack, **{name: getattr(attack, name)[k] for name in names})
-            alone = one(model, x[k::2], y[k::2])
-            torch.testing.assert_close(whole.x_adv[k::2], alone.x_adv, rtol=0, atol=1e-5)
-        assert not whole.x_adv[1::2].equal(one(model, x[::2], y[::2]).x_adv)
-
-
-@pytest.mark.parametrize("targeted", [False, True])
-def test_a_probability_in_place_of_the_margin(targeted, net):
-    """Success without the confidence: examples are nearer, and the target's probability is above it."""
-    model, x, y = net
-    target = model(x).topk(2).indices[:, 1] if targeted else None
-    strict = CarliniWagner(rate=0.1, c=1.0, searches=6, confidence=1.0, iterations=100, targeted=targeted)
-    found = [dataclasses.replace(strict, probability=p)(model, x, y, target=target) for p in (None, 0.5, 0.9)]
-    both = found[0].success & found[1].success & found[2].success
-    assert both.sum() > 2 and (found[1].distance < found[0].distance)[both].all()
-    if targeted:
-        p = [model(each.x_adv).softmax(1).gather(1, target[:, None])[both] for each in found]
-        assert (p[1] > 0.5).all() and (p[1] < 0.6).any() and (p[2] > 0.9).all()
-    else:
-        assert found[1].x_adv.equal(found[2].x_adv)
+@pytest.mark.parametrize("attack, names", [
+    (BasicIterative(epsilon=(0.05, 0.3), iterations=4, halvings=3), ["epsilon"]),
+    (NewtonFool((0.01, 0.2)), ["eta"]), (FGSMSearch(beyond=(0.0, 0.1)), ["beyond"]),
+    (CarliniWagner(rate=0.1, c=(0.3, 3.0), confidence=(0.0, 1.0), searches=2, iterations=40,
+                   probability=0.5), ["c", "confidence"])], ids=lambda a: type(a).__name__)
+def test_a_tuple_holds_the_setting_of_each_image(attack, names, network):
+    model, x, y = network
+    whole = attack(model, x, y, chunk=5)
+    for k in (0, 1):
+        one = dataclasses.replace(attack, **{name: getattr(attack, name)[k] for name in names})
+        torch.testing.assert_close(whole.x_adv[k::2], one(model, x[k::2], y[k::2]).x_adv, rtol=0, atol=1e-5)
+    assert not whole.x_adv[::2].equal(one(model, x[::2], y[::2]).x_adv)

@@ -19,7 +19,7 @@ DIMENSION = 48
 
 
 def plane(gain=1.0):
-    """A net with one logit, gain times the signed distance from a plane through the middle of the cube."""
+    """A network of one logit, gain times the signed distance from a plane through the middle of the cube."""
     normal = torch.randn(1, DIMENSION, generator=runtime.generator(7))
     normal /= normal.norm()
     layer = nn.Linear(DIMENSION, 1)
@@ -39,24 +39,30 @@ def at_distances(distances, normal):
 
 
 def curved():
-    """A small net with a bent boundary, random images and the net's own classes as labels."""
+    """A small network with a bent boundary, random images and their predicted labels."""
     torch.manual_seed(5)
-    net = nn.Sequential(nn.Flatten(), nn.Linear(DIMENSION, 40), nn.Tanh(), nn.Linear(40, 1)).eval()
+    network = nn.Sequential(nn.Flatten(), nn.Linear(DIMENSION, 40), nn.Tanh(), nn.Linear(40, 1)).eval()
     images = torch.rand(60, *SHAPE, generator=runtime.generator(9))
     with torch.no_grad():
-        net[-1].bias -= net(images).mean()
-        labels = (net(images)[:, 0] > 0).long()
-    return net, images, labels
+        network[-1].bias -= network(images).mean()
+        labels = (network(images)[:, 0] > 0).long()
+    return network, images, labels
 
 
-def literal(net, images, labels, sizes, points, delta):
+def attacked(network, images, labels, objective=squared_error):
+    """The smallest steps along the gradient of an objective."""
+    direction, _ = unit(gradients(network, images, labels, objective)[0])
+    return smallest_steps(Careful(network).flips, images, labels, direction, scalings())
+
+
+def literal(network, images, labels, sizes, points, delta):
     """Section 7.1.3 image by image: index of the first draw that flips, and forward passes."""
     first, passes = [], 0
     for image, label, size in zip(images, labels, sizes):
         for step, point in enumerate(points):
             passes += 1
             with torch.no_grad():
-                if int(net((image + delta * size * point)[None])[0, 0] > 0) != label:
+                if int(network((image + delta * size * point)[None])[0, 0] > 0) != label:
                     first.append(step)
                     break
         else:
@@ -64,35 +70,34 @@ def literal(net, images, labels, sizes, points, delta):
     return torch.tensor(first), passes
 
 
-def test_attack_finds_the_distance_from_a_plane():
-    net, normal = plane()
+def test_the_attack_finds_the_distance_from_a_plane():
+    network, normal = plane()
     distances = torch.tensor([0.013, -0.4, 1.7, -3.3, 4.99, 5.3, -9.0])
     images, labels = at_distances(distances, normal)
     before = images.clone()
-    direction, _ = unit(gradients(net, images, labels, squared_error)[0])
-    found = smallest_steps(Careful(net).flips, images, labels, direction, scalings())
+    steps = attacked(network, images, labels)
     reach = distances.abs() < 5
-    assert torch.equal(found.found, reach)
-    excess = found.size[reach] - distances.abs()[reach]
+    assert torch.equal(steps.found, reach) and (steps.size[~reach] == 0).all()
+    excess = steps.size[reach] - distances.abs()[reach]
     assert (excess > -1e-5).all() and (excess < 5 / 255 + 1e-5).all()
-    assert (found.size[~reach] == 0).all()
-    torch.testing.assert_close(direction, (1 - 2 * labels).view(-1, 1, 1, 1) * normal.expand_as(direction))
-    assert torch.equal(images, before) and net.training  # inputs and mode are as they were
-    assert found.needed == sum(min(255, int(torch.ceil(d.abs() * 51))) for d in distances)
-    assert found.needed <= found.passes <= 1.05 * found.needed
-    norms, flat = found.norms(), normal.flatten().abs()
-    torch.testing.assert_close(norms["l1"], found.size * flat.sum())
-    torch.testing.assert_close(norms["linf"], found.size * flat.max())
+    direction = (1 - 2 * labels).view(-1, 1, 1, 1) * normal
+    torch.testing.assert_close(steps.direction, direction)
+    assert torch.equal(images, before) and network.training  # inputs and mode are as they were
+    assert steps.needed == sum(min(255, int(torch.ceil(d.abs() * 51))) for d in distances)
+    assert steps.needed <= steps.passes <= 1.05 * steps.needed
+    norms, flat = steps.norms(), normal.flatten().abs()
+    torch.testing.assert_close(norms["l1"], steps.size * flat.sum())
+    torch.testing.assert_close(norms["linf"], steps.size * flat.max())
 
 
 @pytest.mark.parametrize("delta", [1.5, 3, 10])
 def test_flips_across_a_plane_are_as_likely_as_the_theory_says(delta):
-    net, normal = plane()
+    network, normal = plane()
     distances = torch.linspace(0.1, 2, 8)
     images, labels = at_distances(distances, normal)
     draws = 20_000
     points = draw(draws, SHAPE, runtime.generator(11))
-    flips = random_flips(Careful(net).flips, images, labels, distances, points, delta, exact=True)
+    flips = random_flips(Careful(network).flips, images, labels, distances, points, delta, exact=True)
     probability = float(tail(DIMENSION, 1 / delta))
     deviation = (probability * (1 - probability) / draws) ** 0.5
     assert (abs(flips.count / draws - probability) < 4.5 * deviation + 1 / draws).all()
@@ -100,90 +105,41 @@ def test_flips_across_a_plane_are_as_likely_as_the_theory_says(delta):
 
 @pytest.mark.parametrize("delta", [1, 2, 5, 10])
 def test_early_exit_equals_the_literal_loop(delta):
-    net, images, labels = curved()
+    network, images, labels = curved()
     sizes = torch.linspace(0.05, 0.8, len(images))
     points = draw(300, SHAPE, runtime.generator(12))
-    early = random_flips(Careful(net).flips, images, labels, sizes, points, delta)
-    first, passes = literal(net, images, labels, sizes, points.points, delta)
+    early = random_flips(Careful(network).flips, images, labels, sizes, points, delta)
+    first, passes = literal(network, images, labels, sizes, points.points, delta)
     assert torch.equal(early.first, first)
     assert early.needed == passes <= early.passes <= 1.05 * passes
-    exact = random_flips(Careful(net).flips, images, labels, sizes, points, delta, exact=True)
+    exact = random_flips(Careful(network).flips, images, labels, sizes, points, delta, exact=True)
     assert torch.equal(exact.first, first) and exact.passes == len(images) * 300
     assert torch.equal(exact.count > 0, first < 300)
 
 
-def test_first_flip_has_the_smallest_norm():
-    points = draw(500, SHAPE, runtime.generator(13))
-    assert (points.l2.diff() >= 0).all() and points.l2[-1] <= 1
-    torch.testing.assert_close(points.l1, points.points.flatten(1).abs().sum(1))
-
-
-def test_saturated_images_have_no_direction_but_that_of_the_logit():
-    net, normal = plane(gain=20)
+def test_a_saturated_image_has_a_direction_of_the_margin_only():
+    network, normal = plane(gain=20)
     images, labels = at_distances(torch.tensor([0.5, 2.0, -2.0]), normal)  # logits 10, 40 and -40
-    direction, norms = unit(gradients(net, images, labels, squared_error)[0])
-    assert (norms == 0).tolist() == [False, True, False]
-    found = smallest_steps(Careful(net).flips, images, labels, direction, scalings()).found
-    assert found.tolist() == [True, False, True]
-    steepest, _ = unit(gradients(net, images, labels, lost_margin)[0])
-    assert smallest_steps(Careful(net).flips, images, labels, steepest, scalings()).found.all()
-    torch.testing.assert_close(direction[[0, 2]], steepest[[0, 2]])
+    steps = attacked(network, images, labels)
+    assert steps.found.tolist() == [True, False, True] and not steps.direction[1].any()
+    steepest = attacked(network, images, labels, lost_margin)
+    assert steepest.found.all()
+    torch.testing.assert_close(steps.direction[[0, 2]], steepest.direction[[0, 2]])
 
 
-def test_gradient_of_many_classes_leads_to_another():
-    torch.manual_seed(6)
-    net = nn.Sequential(nn.Flatten(), nn.Linear(DIMENSION, 5))
-    images = torch.rand(20, *SHAPE, generator=runtime.generator(14))
-    with torch.no_grad():
-        labels = net(images).argmax(1)
-    assert (margins(net, images, labels) > 0).all()
-    for objective in (squared_error, lost_margin):
-        direction, _ = unit(gradients(net, images, labels, objective)[0])
-        found = smallest_steps(Careful(net).flips, images, labels, direction, scalings())
-        with torch.no_grad():
-            answers = net(images + found.size.view(-1, 1, 1, 1) * found.direction).argmax(1)
-        assert found.found.all() and (answers != labels).all()
-
-
-def test_judge_decides_as_float32(bf16):
-    net, images, labels = curved()
-    doubt = Careful.measured(net, images, labels).doubt
-    near = images + 0.02 * uniform_ball(len(images), SHAPE, runtime.generator(15))
-    exact = Careful(net).flips(near, labels).flips
-    bf16 = margins(net, near, labels, bf16=True)
-    assert not torch.equal(bf16, margins(net, near, labels)) and doubt > 0
-    assert torch.equal(Careful(net, doubt).flips(near, labels).flips, exact)
-    boundary = torch.full_like(near, 0.5)  # one image, labelled both ways: one of the two answers must flip
-    both = Careful(net, 1e9).flips(boundary[:2], torch.tensor([0, 1]))
-    assert both.flips.sum() == 1 and both.rejudged == 2
-
-    class Wrong(nn.Module):  # answers wrongly under autocast only
-        def __init__(self):
-            super().__init__()
-            self.net = net
-
-        def forward(self, x):
-            return -self.net(x) if torch.is_autocast_enabled("cpu") else self.net(x)
-
-    overruled = Careful(Wrong(), 1e9).flips(images, labels)
-    assert not overruled.flips.any() and overruled.overturned == overruled.rejudged == len(images)
-
-
-@pytest.mark.parametrize("chunk", [1, 7, 64])
-def test_results_do_not_depend_on_the_batch(chunk, monkeypatch):
-    net, images, labels = curved()
+def test_results_do_not_depend_on_the_batch(monkeypatch):
+    network, images, labels = curved()
     sizes = torch.linspace(0.05, 0.8, len(images))
     points = draw(60, SHAPE, runtime.generator(12))
 
-    def run():
-        direction, _ = unit(gradients(net, images, labels, squared_error)[0])
-        found = smallest_steps(Careful(net).flips, images, labels, direction, scalings())
-        flips = random_flips(Careful(net).flips, images, labels, sizes, points, 5)
-        return found.size, flips.first, torch.tensor([found.passes, flips.passes])
+    def results():
+        steps = attacked(network, images, labels)
+        flips = random_flips(Careful(network).flips, images, labels, sizes, points, 5)
+        return [*steps, flips.first, flips.passes]
 
-    expected = run()
-    monkeypatch.setattr(runtime, "chunk_size", lambda *_, **__: chunk)
-    assert all(torch.equal(a, b) for a, b in zip(run(), expected))
+    expected = results()
+    monkeypatch.setattr(runtime, "chunk_size", lambda *_, **__: 7)
+    torch.testing.assert_close(results(), expected)
 
 
 def test_ball_is_uniform():
@@ -195,15 +151,14 @@ def test_ball_is_uniform():
     assert points.mean(0).abs().max() < 0.02
 
 
-def test_noises_match_in_size_and_come_from_the_generator():
+def test_noises_match_in_size():
     images = torch.rand(200, 3, 32, 32, generator=runtime.generator(17))
-    cube, ball = CubeNoise(0.3), BallNoise(matching_radius(0.3, 3072))
-    moved = [hook(None, images, None, runtime.generator(18)) - images for hook in (cube, ball)]
-    sizes = [float(noise.flatten(1).norm(dim=1).mean()) for noise in moved]
-    assert sizes[0] == pytest.approx(sizes[1], rel=2e-3)
-    assert moved[0].abs().max() <= 0.3 + 1e-6 and moved[1].flatten(1).norm(dim=1).max() <= ball.radius + 1e-4
-    assert torch.equal(cube(None, images, None, runtime.generator(18)) - images, moved[0])
-    assert not torch.equal(moved[0][0], moved[0][1])  # every image its own
+    ball = BallNoise(matching_radius(0.3, 3072))
+    of_cube, of_ball = ((noise(None, images, None, runtime.generator(18)) - images).flatten(1)
+                        for noise in (CubeNoise(0.3), ball))
+    torch.testing.assert_close(of_cube.norm(dim=1).mean(), of_ball.norm(dim=1).mean(), rtol=2e-3, atol=0)
+    assert of_cube.abs().max() <= 0.3 + 1e-6 and of_ball.norm(dim=1).max() <= ball.radius + 1e-4
+    assert not torch.equal(of_cube[0], of_cube[1])  # every image has its own
 
 
 def test_held_out_images_are_shared_by_problems_and_tracks_stay_whole(monkeypatch):
@@ -222,9 +177,9 @@ def test_held_out_images_are_shared_by_problems_and_tracks_stay_whole(monkeypatc
     tracks = zip(tracked.x_train, tracked.extra["track_train"])
     track = {image.numpy().tobytes(): int(name) for image, name in tracks}
     for label in (0, 1):
-        trained, tested = ({track[image.numpy().tobytes()] for image in x[y == label]}
-                           for x, y in ((whole.x_train, whole.y_train), (whole.x_test, whole.y_test)))
-        assert tested and trained.isdisjoint(tested)
+        training, test = ({track[image.numpy().tobytes()] for image in x[y == label]}
+                          for x, y in ((whole.x_train, whole.y_train), (whole.x_test, whole.y_test)))
+        assert test and training.isdisjoint(test)
     assert abs(len(whole.x_test) / 400 - 0.3) < 0.05
 
 
@@ -238,61 +193,52 @@ def test_grey_images_get_three_channels_and_wrong_classes_are_named():
         experiments.measure_pair("digits", 0, 1, noise="sphere")
 
 
-@pytest.fixture(scope="module")
-def small():
-    return dict(architecture="sutton-vgg-short", epochs=4, images_train=160, images_test=20, images_attack=6,
-                images_random=3, draws=20, deltas=(1, 10))
+def test_one_pair_in_small(monkeypatch):
+    trained, fit = {}, experiments.fit
 
+    def fit_in_small_batches(network, x, y, recipe, *, hook, **options):
+        """Four epochs of small batches train the network."""
+        trained.update(recipe=recipe, hook=hook)
+        return fit(network, x, y, replace(recipe, batch=16), hook=hook, **options)
 
-def test_one_pair_in_small(small, monkeypatch):
-    learned = {}
-
-    def fit(net, x, y, recipe, *, generator, device, hook):
-        """Small batches, so that four epochs train the net."""
-        learned.update(recipe=recipe, hook=hook)
-        recipe = replace(recipe, batch=16)
-        return trained(net, x, y, recipe, generator=generator, device=device, hook=hook)
-
-    trained = experiments.fit
-    monkeypatch.setattr(experiments, "fit", fit)
-    result = experiments.measure_pair("shapes", 0, 8, noise="cube", noise_size=0.01, panels=True, **small)
-    assert learned["hook"] == CubeNoise(0.01) and learned["recipe"].milestones == (0.8, 1.6, 2.4, 3.2)
+    monkeypatch.setattr(experiments, "fit", fit_in_small_batches)
+    small = dict(architecture="sutton-vgg-short", epochs=4, images_train=160, images_test=20, images_attack=6,
+                 images_random=3, draws=20, deltas=(1, 10), noise="cube", noise_size=0.01, panels=True)
+    result = experiments.measure_pair("shapes", 0, 8, **small)
+    assert trained["hook"] == CubeNoise(0.01) and trained["recipe"].milestones == (0.8, 1.6, 2.4, 3.2)
     assert result["dimension"] == 3072 and result["audit"]["judge"] == 0
     for part, images in (("train", 160), ("test", 20)):
         facts = result[part]
-        assert facts["accuracy"]["of"] == images
-        assert facts["attack"]["susceptibility"]["of"] == facts["tried"] <= 6
-        assert facts["logit_attack"]["susceptibility"]["hits"] >= facts["attack"]["susceptibility"]["hits"]
-        assert facts["attack"]["passes"] <= 1.05 * facts["attack"]["needed"]
-        found = facts["attack"]["susceptibility"]["hits"]
-        assert part == "test" or found
+        attack, count = facts["attack"], facts["attack"]["susceptibility"]["hits"]
+        assert facts["accuracy"]["of"] == images and attack["susceptibility"]["of"] == facts["tried"] <= 6
+        assert facts["logit_attack"]["susceptibility"]["hits"] >= count
+        assert attack["passes"] <= 1.05 * attack["needed"]
+        assert part == "test" or count
         for norm in ("l1", "l2", "linf"):
-            summary = facts["attack"][norm]
-            assert summary["count"] == found
-            if found:
-                assert summary["mean_all"] == pytest.approx(summary["mean"] * found / 6)
+            summary = attack[norm]
+            assert summary["count"] == count
+            if count:
+                assert summary["mean_all"] == pytest.approx(summary["mean"] * count / 6)
                 assert summary["quantiles"].shape == (101,) and np.all(np.diff(summary["quantiles"]) >= 0)
-        assert [each["delta"] for each in facts["random"]] == [1, 10]
-        assert all(each["susceptibility"]["of"] == min(3, found) for each in facts["random"])
-        assert facts["sampled"]["first"].shape == (2, min(3, found))
-    again = experiments.measure_pair("shapes", 0, 8, noise="cube", noise_size=0.01, panels=True, **small)
-    np.testing.assert_equal(again, result)
+        assert [random["delta"] for random in facts["random"]] == [1, 10]
+        assert all(random["susceptibility"]["of"] == min(3, count) for random in facts["random"])
+        assert facts["sampled"]["first"].shape == (2, min(3, count))
+    np.testing.assert_equal(experiments.measure_pair("shapes", 0, 8, **small), result)
 
 
-def test_panels_show_what_they_say():
-    net, images, labels = curved()
-    points = draw(80, SHAPE, runtime.generator(19))
-    direction, _ = unit(gradients(net, images, labels, squared_error)[0])
-    found = smallest_steps(Careful(net).flips, images, labels, direction, scalings())
-    hit = found.found
-    attacked = susceptibility.Attacked(hit.nonzero()[:, 0], images[hit], labels[hit], direction[hit],
-                                       found.size[hit])
+def test_panels_show_the_image_and_its_perturbations():
+    network, images, labels = curved()
+    points, steps = draw(80, SHAPE, runtime.generator(19)), attacked(network, images, labels)
+    rows = steps.found.nonzero()[:, 0]
+    flipped = susceptibility.Attacked(rows, images[rows], labels[rows], steps.direction[rows],
+                                      steps.size[rows])
     for label in (0, 1):
-        shown = experiments.panel(Careful(net), attacked, label, points, 5)
-        wrong = margins(net, torch.from_numpy(shown["images"]).float(), torch.full((4,), label)) <= 0
+        panel = experiments.panel(Careful(network), flipped, label, points, 5)
+        wrong = margins(network, torch.from_numpy(panel["images"]).float(), torch.full((4,), label)) <= 0
         assert wrong.tolist() == [False, True, False, True]
-        moves = torch.from_numpy(shown["images"][1:] - shown["images"][:1]).float().flatten(1)
-        assert shown["norms"]["l2"] == pytest.approx(moves.norm(dim=1).tolist(), rel=5e-3)
-        i = slice(shown["row"], shown["row"] + 1)
-        alone = random_flips(Careful(net).flips, images[i], labels[i], found.size[i], points, 5, exact=True)
-        assert shown["flips"] == int(alone.count) and 0 < shown["flips"] < shown["draws"] == 80
+        moves = torch.from_numpy(panel["images"][1:] - panel["images"][:1]).float().flatten(1)
+        assert panel["norms"]["l2"] == pytest.approx(moves.norm(dim=1).tolist(), rel=5e-3)
+        i = slice(panel["row"], panel["row"] + 1)
+        alone = random_flips(Careful(network).flips, images[i], labels[i], steps.size[i], points, 5,
+                             exact=True)
+        assert panel["flips"] == int(alone.count) and 0 < panel["flips"] < panel["draws"] == 80

@@ -161,7 +161,7 @@ def given_names(tree):
 
 
 def test_names_say_the_quantity_or_the_action():
-    paths = [p for folder in ("shared", "report", "papers", "workflow", "notebooks", "book/_ext")
+    paths = [p for folder in ("shared", "report", "papers", "workflow", "notebooks", "book/_ext", "tests")
              for p in sorted((ROOT / folder).rglob("*.py")) if "-Copy" not in p.stem]
     assert paths
     vague = {str(p.relative_to(ROOT)): VAGUE & {*given_names(ast.parse(p.read_text()))} for p in paths}

@@ -64,7 +64,7 @@ def test_threats(stored):
     x, z = some_images(name="x"), some_images(name="z")
     z[1], z[2] = x[1], x[2] + 0.01
     slope = torch.randn(x.shape, generator=seeded("attacks", "slope"))
-    slope[0], slope[1] = 0, slope[1] * 1e-14      # squares of these are 0 in float32
+    slope[0], slope[1] = 0, slope[1] * 1e-14      # nearly zero
     stored({"rms": rms(x, z), **{threat.norm: {
         "length": threat.length(z - x), "distance": threat.distance(x, z), "project": threat.project(z, x),
         "steepest": threat.steepest(slope), "random": threat.random(x, seeded("attacks", "draw"))}
