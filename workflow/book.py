@@ -3,7 +3,7 @@ import sys
 from pathlib import Path
 
 from shared import runtime
-from workflow import catalogue, jobs, records
+from workflow import catalogue, jobs
 
 
 def last_recorded(name):
@@ -22,7 +22,7 @@ def drop_older(folder):
 
 def main(profile, at_once, *options):
     """Run the workflow; exits with Snakemake's status."""
-    at_once = records.jobs(at_once)
+    at_once = jobs.count(at_once)
     folder = Path("_runs") / profile
     with runtime.writing(folder):
         folder.mkdir(parents=True, exist_ok=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from shared import ROOT, runtime
 from shared.runtime import UserError
-from workflow import catalogue, jobs, missing, records
+from workflow import catalogue, jobs, missing
 
 TREE = Path("_runs/fill")           # the worktree, in the tree
 LIST = Path("_runs/fill/jobs.json")     # in the worktree, beside logs and stamps of the jobs
@@ -36,7 +36,7 @@ def knobs(hours, cores, first="", *options):
     known = catalogue.experiments()
     if first and first not in known:
         raise UserError(f"FIRST={first!r}; allowed: {', '.join(known)}")
-    return time_, records.jobs(cores), first, options
+    return time_, jobs.count(cores), first, options
 
 
 # ---- the worktree ----------------------------------------------------------------------------------------

@@ -7,9 +7,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-from shared import ROOT
+from shared import ROOT, runtime
 
 PATIENCE = 60   # seconds for an orderly end
+
+
+def count(text):
+    """How many jobs at once, of a text; raises UserError where it is no number from 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise runtime.UserError(f"JOBS={text!r}; allowed: a whole number from 1")
+    return int(text)
 
 
 def run(workflow, jobs, *options, timeout=None, low=False, **how):

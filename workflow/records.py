@@ -20,7 +20,7 @@ from pathlib import Path
 
 from report import parameters, reference
 from shared import ROOT, runtime
-from workflow import catalogue
+from workflow import catalogue, jobs
 
 # The environment of the processes that run text halves: one thread, no display.
 ALONE = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "MPLBACKEND": "agg"}
@@ -45,13 +45,6 @@ def _begin(env):
     os.environ.update(env)
 
 
-def jobs(text):
-    """How many processes at once, of a text; raises UserError where it is no number from 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise runtime.UserError(f"JOBS={text!r}; allowed: a whole number from 1")
-    return int(text)
-
-
 def rebuild(names, results):
     """Records of the notebooks into `results`, each after those it needs; yields (name, seconds, error).
 
@@ -59,7 +52,7 @@ def rebuild(names, results):
     takes longer than most pages.
     """
     left, done = list(names), set()
-    count = jobs(os.environ.get("JOBS") or str(os.cpu_count()))
+    count = jobs.count(os.environ.get("JOBS") or str(os.cpu_count()))
     env = ALONE | {"BOUNDARY_RESULTS": str(results)}
     with ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _begin, (env,)) as pool:
         while left:
