@@ -69,7 +69,7 @@ def susceptibility(model, x, y, *, generator, draws=2000, deltas=(1, 2, 5, 10), 
         direction, norms = unit(slopes)
         sizes = scalings(count, largest)
         steps = smallest_steps(careful.flips, images, labels, direction, sizes, clip=clip)
-        hit = steps.found
+        hit = steps.success
         size = steps.size[hit]
         if clip:
             moved = images[hit] + size.view(-1, 1, 1, 1) * direction[hit]
@@ -129,11 +129,11 @@ def measure(careful, x, y, points, deltas, *, images_attack, images_random, gene
     result["by_class"] = [
         {"accuracy": percentage(int(correct[all_].sum()), int(all_.sum())), "tried": int(some.sum()),
          "saturated": int((norms.cpu() == 0)[some].sum()),
-         **{name: percentage(int(way.found.cpu()[some].sum()), int(some.sum()))
+         **{name: percentage(int(way.success.cpu()[some].sum()), int(some.sum()))
             for name, way in (("attack", of_loss), ("logit_attack", of_logit))}}
         for all_, some in own]
 
-    hit = of_loss.found
+    hit = of_loss.success
     margin = label_margins(scores, labels)[hit].double()
     linear = margin / slope[hit]
     stretch = of_loss.size[hit] / linear
@@ -173,15 +173,16 @@ def _counts(run):
 
 
 def _attack_facts(steps, everything):
-    norms = {name: summary(values[steps.found], everything) for name, values in steps.norms().items()}
-    return {"susceptibility": percentage(int(steps.found.sum()), len(steps.found)), **_counts(steps), **norms}
+    norms = {name: summary(values[steps.success], everything) for name, values in steps.norms().items()}
+    share = percentage(int(steps.success.sum()), len(steps.success))
+    return {"susceptibility": share, **_counts(steps), **norms}
 
 
 def _replaced(old, rows, new):
     """The `Steps` old with that of some rows replaced; the counts are those of the replacement alone."""
-    size, reached, direction = old.size.clone(), old.found.clone(), old.direction.clone()
-    size[rows], reached[rows], direction[rows] = new.size, new.found, new.direction
-    return new._replace(size=size, found=reached, direction=direction)
+    size, success, direction = old.size.clone(), old.success.clone(), old.direction.clone()
+    size[rows], success[rows], direction[rows] = new.size, new.success, new.direction
+    return new._replace(size=size, success=success, direction=direction)
 
 
 def _random_facts(flips, delta, sizes, points):

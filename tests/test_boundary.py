@@ -63,7 +63,7 @@ def test_the_survey_finds_the_exact_crossing_on_the_grid(scene, crossings):
     model, x, dirs = scene
     number, within, _ = crossings
     result = survey(model, x, dirs, step=STEP, top=TOP)
-    assert result.found.equal(within) and (result.reference == 0).all()
+    assert result.reached.equal(within) and (result.reference == 0).all()
     torch.testing.assert_close(result.distance[within], number[within] * STEP)
     assert (result.distance[~within] == BEYOND).all() and (result.adjacent[~within] == NEVER).all()
     torch.testing.assert_close(result.linf[within], (result.distance * dirs.abs().amax(1))[within])
@@ -137,7 +137,7 @@ def test_the_tail_bug_forgets_the_last_crossings_of_a_complete_image(scene):
     whole = survey(model, x, dirs, step=0.001, top=0.4)
     top = whole.distance.amax(1).min().item()                # all directions of one image cross until then
     right, wrong = (survey(model, x, dirs, step=0.001, top=top, legacy_tail_bug=bug) for bug in (False, True))
-    complete = right.found.all(1, keepdim=True)
+    complete = right.reached.all(1, keepdim=True)
     assert complete.any() and not complete.all()
     forgotten = complete & (right.distance == right.distance.amax(1, keepdim=True))
     assert wrong.distance.equal(right.distance.masked_fill(forgotten, BEYOND))
@@ -149,7 +149,8 @@ def test_bisection_closes_in_on_the_exact_crossing(scene, crossings):
     _, within, exact = crossings
     coarse = survey(model, x, dirs, step=STEP, top=TOP)
     fine = refine(model, x, dirs, coarse, halvings=8)
-    assert fine.found.equal(coarse.found) and fine.evaluations == coarse.evaluations + 8 * int(within.sum())
+    assert fine.reached.equal(coarse.reached)
+    assert fine.evaluations == coarse.evaluations + 8 * int(within.sum())
     off = (fine.distance - exact)[within]
     assert (off > -1e-6).all() and (off < STEP / 2**8 + 1e-6).all()
 
@@ -157,7 +158,7 @@ def test_bisection_closes_in_on_the_exact_crossing(scene, crossings):
 # ---- purity ----------------------------------------------------------------------------------------------
 def result_of(distance, adjacent):
     """As a survey gives it."""
-    return SimpleNamespace(distance=distance, adjacent=adjacent, found=adjacent != NEVER)
+    return SimpleNamespace(distance=distance, adjacent=adjacent, reached=adjacent != NEVER)
 
 
 def test_purity_counts_the_commonest_of_the_adjacent_classes():

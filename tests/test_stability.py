@@ -77,7 +77,7 @@ def test_the_attack_finds_the_distance_from_a_plane():
     before = images.clone()
     steps = attacked(network, images, labels)
     reach = distances.abs() < 5
-    assert torch.equal(steps.found, reach) and (steps.size[~reach] == 0).all()
+    assert torch.equal(steps.success, reach) and (steps.size[~reach] == 0).all()
     excess = steps.size[reach] - distances.abs()[reach]
     assert (excess > -1e-5).all() and (excess < 5 / 255 + 1e-5).all()
     direction = (1 - 2 * labels).view(-1, 1, 1, 1) * normal
@@ -121,9 +121,9 @@ def test_a_saturated_image_has_a_direction_of_the_margin_only():
     network, normal = plane(gain=20)
     images, labels = at_distances(torch.tensor([0.5, 2.0, -2.0]), normal)  # logits 10, 40 and -40
     steps = attacked(network, images, labels)
-    assert steps.found.tolist() == [True, False, True] and not steps.direction[1].any()
+    assert steps.success.tolist() == [True, False, True] and not steps.direction[1].any()
     steepest = attacked(network, images, labels, lost_margin)
-    assert steepest.found.all()
+    assert steepest.success.all()
     torch.testing.assert_close(steps.direction[[0, 2]], steepest.direction[[0, 2]])
 
 
@@ -229,7 +229,7 @@ def test_one_pair_in_small(monkeypatch):
 def test_panels_show_the_image_and_its_perturbations():
     network, images, labels = curved()
     points, steps = draw(80, SHAPE, runtime.generator(19)), attacked(network, images, labels)
-    rows = steps.found.nonzero()[:, 0]
+    rows = steps.success.nonzero()[:, 0]
     flipped = susceptibility.Attacked(rows, images[rows], labels[rows], steps.direction[rows],
                                       steps.size[rows])
     for label in (0, 1):

@@ -246,8 +246,9 @@ def trained(reading, shares, *, problem=None, right=98, saturated=5):
 
 def test_an_image_of_zero_gradient_is_attackable_and_no_step_flips_it():
     part = UNITS.train[0]
-    assert tables.share(part, "attack")["hits"] == tables.found(part)["hits"] + part["saturated"] == 103
-    assert tables.share(part, "attack")["of"] == tables.found(part)["of"] == part["tried"]
+    attackable, flipped = tables.share(part, "attack"), tables.flipped_by_step(part)
+    assert attackable["hits"] == flipped["hits"] + part["saturated"] == 103
+    assert attackable["of"] == flipped["of"] == part["tried"]
 
 
 def test_the_shares_are_compared_with_networks_as_printed_on_the_problems_of_both():

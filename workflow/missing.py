@@ -196,14 +196,14 @@ def unplanned(standing):
 
 def lines():
     """The report, line by line."""
-    found = standings()
-    known = tasks(found)
+    current = standings()
+    known = tasks(current)
     if lacking := items(known):
         yield "What would be complete after so many hours of one core, what can still decide a verdict first:"
         yield from worth(lacking)
-    for name, results in found.items():
+    for name, results in current.items():
         yield from standing(results, known[name])
-    yield from unplanned(found)
+    yield from unplanned(current)
 
 
 if __name__ == "__main__":

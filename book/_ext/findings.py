@@ -1,4 +1,4 @@
-"""What was found, in words and pictures: for the home page, the openings of the papers, the gallery."""
+"""What was measured, in words and pictures: for the home page, the openings of the papers, the gallery."""
 import re
 
 import matplotlib.pyplot as plt
@@ -55,10 +55,10 @@ def moving(notebooks):
     return next((text for text in html if 'type="range"' in text), None)
 
 
-def found(paper, text=""):
-    """What the pages of a paper found, led by a figure that moves, under `text`, or else by a picture.
+def opening(paper, text=""):
+    """What the pages of a paper show, led by a figure that moves, under `text`, or else by a picture.
 
-    The picture is that of the paper's first page that says what it found.
+    The picture is that of the paper's first page that says what it measured.
     """
     notebooks = [name for name in catalogue.notebooks() if name.split("/")[0] == paper]
     said, pictures, waiting = [], [], []

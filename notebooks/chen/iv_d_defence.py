@@ -60,7 +60,7 @@ page = start("chen/iv_d_defence", globals())
 # adversarial, as in the text. Adversarial images are those of the text's PGD, made against the network that they are measured on.
 
 # %%
-scale = page.scale(**experiments.small("lenet"))
+scale = page.scale(**experiments.DEFENCE)
 BOTH = natural, robust = [page.results(kind).only(figures.printed)
                           for kind in (experiments.natural, experiments.robust)]
 SAMPLES = {"original": "clean images", "adversarial": "adversarial images"}

@@ -63,7 +63,7 @@ page = start("chen/iv_e_capacity", globals())
 # scale of pixels and no number of steps; we take 10 steps in ε = 1/255.
 
 # %%
-scale = page.scale(**experiments.small("fcn-1", "fcn-2", "cnn-2"))
+scale = page.scale(**experiments.CAPACITY)
 dense = page.results(experiments.dense).only(figures.printed)
 convolutional = page.results(experiments.convolutional).only(figures.printed)
 

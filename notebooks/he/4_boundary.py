@@ -100,7 +100,7 @@ def search_by_the_paper(model, x, dirs, step, top):
 network, image = small_network(seed=4, hidden=12, classes=5)
 dirs = experiments.directions_for(image, 36, negatives=True, seed=0)
 slow, fast = (search(network, image, dirs, step=0.02, top=0.48) for search in (search_by_the_paper, survey))
-by_direction = zip(fast.distance[0].tolist(), fast.adjacent[0].tolist(), fast.found[0].tolist())
+by_direction = zip(fast.distance[0].tolist(), fast.adjacent[0].tolist(), fast.reached[0].tolist())
 same = slow == [(round(d / 0.02), label) if crossed else None for d, label, crossed in by_direction]
 page.statement("procedure-boundary-distance", data={"directions": len(dirs), "same": same},
                evidence=equality(same))

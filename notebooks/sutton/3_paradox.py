@@ -96,7 +96,7 @@ def draw_paradox(runs):
     for split, style, side, hatch in zip(tables.SPLITS, ("-", "--"), (-0.2, 0.2), ("", "//")):
         part, colour = run[split], COLOURS[split]
         if (norms := part["attack"]["l2"])["count"]:
-            reached = np.linspace(0, tables.found(part)["percent"], len(norms["quantiles"]))
+            reached = np.linspace(0, tables.flipped_by_step(part)["percent"], len(norms["quantiles"]))
             left.step(np.r_[0, norms["quantiles"], 5], np.r_[0, reached, reached[-1]], color=colour, ls=style,
                       label=figures.SETS[split])
             left.legend(loc="lower right")

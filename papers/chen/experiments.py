@@ -58,6 +58,10 @@ def small(*names):
             for profile, settings in SCALE.items()}
 
 
+DEFENCE, CAPACITY = small("lenet"), small("fcn-1", "fcn-2", "cnn-2")     # of the pages on IV.D and IV.E
+SCALES = {"robust": DEFENCE, "dense": CAPACITY, "convolutional": CAPACITY}
+
+
 def attacks_on(dataset):
     """The readings of the paper's PGD: its text, the journal version's code; L2 as a ball or as steps.
 
@@ -325,7 +329,7 @@ def distances(net, x, count, seed):
     direction, _ = line.unit(line.gradients(net, x, own, line.lost_margin)[0])
     steps = line.smallest_steps(careful.flips, x, own, direction, line.scalings(256, 10.0))
     return {"near_random": torch.where(nearest.censored, torch.nan, nearest.nearest),
-            "near_gradient": torch.where(steps.found, steps.size, torch.nan)}
+            "near_gradient": torch.where(steps.success, steps.size, torch.nan)}
 
 
 def by_batches(net, x, y, seen, attack, seed):
@@ -351,5 +355,6 @@ def by_batches(net, x, y, seen, attack, seed):
 
 # ---- the experiments -------------------------------------------------------------------------------------
 natural, robust, dense, convolutional, suspects = (
-    Experiment(f"chen/{kind}", measure, plan(kind), scale=SCALE, sizes=("images_train", "images_attack"),
-               names=names, memory=8) for kind, (_, _, names) in SETS.items())
+    Experiment(f"chen/{kind}", measure, plan(kind), scale=SCALES.get(kind, SCALE),
+               sizes=("images_train", "images_attack"), names=names, memory=8)
+    for kind, (_, _, names) in SETS.items())

@@ -293,7 +293,7 @@ def search_from(subject, attack, *, first, images, iterations, directions, negat
                "linf": around.linf[row], "class": int(around.reference[row]), "label": int(y[pictured])}
     return nearest_and_median(around) | {
         "iterations": iterations, "images": images, "labels": y.tolist(), "counts": batch.counts.tolist(),
-        "classes": around.reference.tolist(), "never": (~around.found).float().mean(1).tolist(),
+        "classes": around.reference.tolist(), "never": (~around.reached).float().mean(1).tolist(),
         "purity": purity(around, 9).tolist(), "evaluations": around.evaluations, "one": one,
         "home": (around.adjacent == y[batch.counts][:, None]).float().mean(1).tolist()}
 
@@ -327,7 +327,7 @@ def search_by_steps(subject, attack, *, first, images, iterations, directions, s
             "least": of_steps(lambda searches: searches.distance.amin(1)),
             "median": of_steps(lambda searches: searches.distance.median(1).values),
             "mean": of_steps(lambda searches: searches.distance.mean(1)),
-            "never": of_steps(lambda searches: (~searches.found).float().mean(1)),
+            "never": of_steps(lambda searches: (~searches.reached).float().mean(1)),
             "purity": of_steps(lambda searches: purity(searches, 1)[:, 0])}
 
 

@@ -479,7 +479,7 @@ def examine(net, images, labels, *, deltas=(1, 2, 5, 10), draws=2000, largest=5.
     attack = smallest_steps(careful.flips, x, y, direction, scalings(largest=largest))
     steepest, _ = unit(gradients(net, x, y, lost_margin)[0])
     along_margin = smallest_steps(careful.flips, x, y, steepest, scalings(largest=largest))
-    attacked = x[attack.found], y[attack.found], attack.size[attack.found]
+    attacked = x[attack.success], y[attack.success], attack.size[attack.success]
     first, cost = first_draws(careful.flips, *attacked, deltas=deltas, draws=draws, seed=seed)
     for part in (attack, along_margin):
         cost = {key: cost[key] + getattr(part, key) for key in cost}

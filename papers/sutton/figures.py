@@ -43,7 +43,7 @@ def scale_words(runs, of):
     """On how many problems and images the results of a page rest."""
     parts = [run[split] for run in runs.to_dict("records") for split in tables.SPLITS]
     images, correct = (sum(part["accuracy"][key] for part in parts) for key in ("of", "hits"))
-    tried, flipped = (sum(tables.found(part)[key] for part in parts) for key in ("of", "hits"))
+    tried, flipped = (sum(tables.flipped_by_step(part)[key] for part in parts) for key in ("of", "hits"))
     zero = sum(part["saturated"] for part in parts)
     perturbed = sum(tables.share(part, DELTAS[0])["of"] for part in parts)
     return (f"{len(runs)} of {counted(of, 'problem')} are measured. Of their {images:,} training and test "
@@ -118,7 +118,7 @@ def mean_rows(runs, printed):
     published = averages(runs, printed)
     measures = [
         ("attackable", "attack", lambda part: tables.share(part, "attack")),
-        ("label flipped by a step along the loss gradient", None, tables.found),
+        ("label flipped by a step along the loss gradient", None, tables.flipped_by_step),
         ("label flipped by a step along the gradient of the logit", None,
          lambda part: part["logit_attack"]["susceptibility"]),
         *((f"label flipped by noise, δ = {d}", d, lambda part, d=d: tables.share(part, d)) for d in DELTAS)]
@@ -168,7 +168,7 @@ def box_words(runs, printed, of, images, *, failed=0, cause=""):
     if not least:
         return f"{question} The networks of this run have too few attacks to tell."
     left_out = f"{counted(failed, 'failed training')} left out; " if failed else ""
-    flipped = in_percent(np.mean([tables.found(p)["percent"] for p in parts]))
+    flipped = in_percent(np.mean([tables.flipped_by_step(p)["percent"] for p in parts]))
     with_zero = (f"; with images whose gradient is exactly zero, {ours['attack']} count as attackable"
                  if ours["attack"] != flipped else "")
     own = percentage(*(sum(share[key] for share in least) for key in ("hits", "of")))

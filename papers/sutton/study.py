@@ -38,7 +38,7 @@ def measured(run, *, zero):
     columns = {}
     for split in SPLITS:
         part, norms = run[split], run[split]["attack"]["l2"]
-        share = tables.percent(part, "attack") if zero else tables.found(part)["percent"]
+        share = tables.percent(part, "attack") if zero else tables.flipped_by_step(part)["percent"]
         columns |= {(split, "accuracy"): tables.percent(part, "accuracy"),
                     (split, "share"): share,
                     (split, "mean"): norms["mean"], (split, "std"): norms["std"]}
@@ -352,7 +352,7 @@ def reading_rows(printed, chosen, *frames):
     runs = [("chosen in Section 7.1.1", u) for u in chosen.to_dict("records")] + [
         (READINGS[experiments.reading(u["architecture"])], u) for f in frames for u in f.to_dict("records")]
     networks = pd.DataFrame([{
-        "reading": name, "problem": problem, "found": tables.found(u["test"])["percent"],
+        "reading": name, "problem": problem, "found": tables.flipped_by_step(u["test"])["percent"],
         "zero": tables.percent(u["test"], "attack"), "failed": not figures.has_learned(
             problem, tables.percent(u["train"], "accuracy"), figures.LARGER_SIGN)}
         for name, u in runs for problem in [(u["class_a"], u["class_b"])]])

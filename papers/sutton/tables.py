@@ -29,7 +29,7 @@ def share(part, key):
     the reading that Section 7.1.1 chooses.
     """
     if key == "attack":
-        return percentage(found(part)["hits"] + part["saturated"], found(part)["of"])
+        return percentage(flipped_by_step(part)["hits"] + part["saturated"], flipped_by_step(part)["of"])
     return part["accuracy"] if key == "accuracy" else search(part, key)["susceptibility"]
 
 
@@ -38,7 +38,7 @@ def percent(part, key):
     return share(part, key)["percent"]
 
 
-def found(part):
+def flipped_by_step(part):
     """The share of images whose label a step flips: `share` of the attack without those of zero gradient."""
     return part["attack"]["susceptibility"]
 
@@ -52,7 +52,7 @@ def cell(part, quantity, reading):
     if quantity == "accuracy":
         return {"value": percent(part, "accuracy")}
     if quantity == "susceptibility":
-        return {"value": percent(part, "attack") if reading == "lost" else found(part)["percent"]}
+        return {"value": percent(part, "attack") if reading == "lost" else flipped_by_step(part)["percent"]}
     facts = part["attack"][quantity]
     if reading == "all":
         return {"mean": facts.get("mean_all"), "std": facts.get("std_all")}
@@ -96,7 +96,7 @@ def whole(part, key):
     An accuracy rests on all images of a network trained in full, an attack on those classified correctly,
     random perturbations on those attacked.
     """
-    before = part["accuracy"] if key == "attack" else found(part)
+    before = part["accuracy"] if key == "attack" else flipped_by_step(part)
     return key == "accuracy" or before["hits"] == share(part, key)["of"]
 
 

@@ -69,8 +69,8 @@ def unit(slopes):
 
 class Steps(NamedTuple):
     """The smallest step found on each of N images."""
-    size: torch.Tensor        # float32 [N]: its Euclidean norm; 0 where none was found or none tried
-    found: torch.Tensor       # bool [N]
+    size: torch.Tensor        # float32 [N]: its Euclidean norm; 0 where none flips or none was tried
+    success: torch.Tensor     # bool [N]: whether a step flips the label
     direction: torch.Tensor   # float32 [N, C, H, W]: its unit vector; 0 where the gradient is
     passes: int               # images classified, and of them ...
     needed: int               # ... the passes of a loop that stops at the smallest scaling
@@ -154,5 +154,5 @@ class LineSearch(Attack):
         steps = (smallest.size / (self.largest / (self.count - 1))).round().long()
         tried = direction.flatten(1).any(1) * (self.count - 1)
         z = (x + smallest.size.view(-1, 1, 1, 1) * direction).clamp(0, 1)
-        z = torch.where((there | smallest.found).view(-1, 1, 1, 1), z, torch.nan)
-        return z, 1 + torch.where(smallest.found, steps, tried), lost
+        z = torch.where((there | smallest.success).view(-1, 1, 1, 1), z, torch.nan)
+        return z, 1 + torch.where(smallest.success, steps, tried), lost

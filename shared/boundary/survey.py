@@ -32,8 +32,8 @@ class Survey:
     top: float = BEYOND        # largest distance tried
 
     @property
-    def found(self):
-        """bool [N, K]: whether another class was found."""
+    def reached(self):
+        """bool [N, K]: whether a direction reaches another class."""
         return self.adjacent != NEVER
 
     @property
@@ -44,12 +44,12 @@ class Survey:
     @property
     def censored(self):
         """bool [N]: no direction leads into another class up to `top`, so that the distance is larger."""
-        return ~self.found.any(1)
+        return ~self.reached.any(1)
 
     @property
     def linf(self):
         """The distances in the L-inf norm, float32 [N, K], before clipping; BEYOND where none was found."""
-        return torch.where(self.found, self.distance * self.stretch, BEYOND)
+        return torch.where(self.reached, self.distance * self.stretch, BEYOND)
 
 
 def survey(model, x, dirs, *, step, top, chunk=None, legacy_tail_bug=False):
@@ -116,7 +116,7 @@ def refine(model, x, dirs, coarse, *, halvings=7, chunk=None):
     if halvings < 1:
         raise UserError(f"halvings={halvings}: at least 1 is needed")
     dirs = _checked(dirs, x)
-    image, direction = coarse.found.nonzero(as_tuple=True)
+    image, direction = coarse.reached.nonzero(as_tuple=True)
     far, adjacent = coarse.distance[image, direction], coarse.adjacent[image, direction]
     near = far - coarse.step
     with frozen(model):
@@ -143,7 +143,7 @@ def purity(around, top=None):
     counts = around.distance.new_zeros(len(around.adjacent), max(top, classes) + 1)
     counts.scatter_add_(1, around.adjacent + 1, torch.ones_like(around.distance))
     shares = counts[:, 1:].sort(1, descending=True).values.cumsum(1)
-    return (shares / around.found.sum(1, keepdim=True).clamp(min=1))[:, :top]
+    return (shares / around.reached.sum(1, keepdim=True).clamp(min=1))[:, :top]
 
 
 def _classes(model, x, dirs, image, direction, distance, chunk):

@@ -14,7 +14,7 @@ def ten_directions():
 
 def parts(result):
     """A survey, and what follows from it."""
-    return [result, result.found, result.linf, result.nearest, result.censored]
+    return [result, result.reached, result.linf, result.nearest, result.censored]
 
 
 def test_survey(stored):
