@@ -141,6 +141,10 @@ class Pairs:
     adversarial: torch.Tensor       # float32 [N], SSIM(x_b, x_o)
     path: Path | None = None
 
+    def __repr__(self):
+        return (f"Pairs({len(self.excluded)} sources: {int(self.converged.sum())} converged, "
+                f"{int(self.excluded.sum())} excluded)")
+
 
 def search(model, source, background, *, threshold=0.99, max_iterations=9, prune=None,
            ssim_convention="matlab", objective="separability", keep_path=False):
@@ -285,8 +289,8 @@ def _check(source, background, threshold, max_iterations, prune, objective):
     checked = []
     for name, images in (("source", source), ("background", background)):
         if images.dtype not in (torch.uint8, torch.float32) or images.dim() != 4 or images.numel() == 0:
-            raise UserError(f"{name} must be images [N, C, H, W], uint8 or float32 in [0, 1], "
-                            f"not {images.dtype} {list(images.shape)}")
+            raise UserError(f"{name} must be images [N, C, H, W], uint8 or float32 in [0, 1], at least "
+                            f"one, not {images.dtype} {list(images.shape)}")
         checked.append(clipped(images, f"{name}: pixels") if images.is_floating_point() else images)
     if (background.shape[1:] != source.shape[1:] or len(background) not in (1, len(source))
             or background.dtype != source.dtype):

@@ -422,6 +422,8 @@ class Card:
     def save(self, path):
         """Write one self-contained HTML file, and the numbers beside it as JSON."""
         path = Path(path)
+        if path.suffix != ".html":
+            raise UserError(f"{path}: the card is written as HTML; take a name that ends in .html")
         for file, text in ((path, self.html()), (path.with_suffix(".json"), json.dumps(self.json()))):
             runtime.write_atomically(file, lambda part, text=text: part.write_text(text, encoding="utf-8"))
 
@@ -435,6 +437,8 @@ class Card:
     def __repr__(self):
         rows = ((model, m) for model, sections in self.sections.items() for s in sections for m in s.measures)
         lines = [f"{model}: {m.name} {m.value:.3g} ({m.label})" for model, m in rows if m.value is not None]
+        lines += [f"{model}: not measured, {s.title}: {s.error}"
+                  for model, sections in self.sections.items() for s in sections if s.error]
         lines += [f"warning {name}, {model}: {text}" for (model, name), text in self.warnings.items()]
         return "\n".join(lines)
 
@@ -454,7 +458,7 @@ def card(model, x, y, *, images=100, retrained=(), seed=0, file=None, say=None):
     models = {str(k): m for k, m in model.items()} if isinstance(model, dict) else {"model": model}
     others = retrained if isinstance(retrained, dict) else dict.fromkeys(models, retrained)
     if not 1 <= len(models) <= 2 or not all(map(callable, models.values())):
-        raise UserError(f"{len(models)} models; one or two are allowed, each a callable")
+        raise UserError("one model, or two as {name: model}, are needed, each a callable")
     if any(isinstance(m, torch.nn.Module) for m in others.values()):
         raise UserError("retrained is a module; a list of models is needed")
     others = {str(name): list(several) for name, several in others.items()}
@@ -465,7 +469,7 @@ def card(model, x, y, *, images=100, retrained=(), seed=0, file=None, say=None):
     if y.is_floating_point() or y.shape != x.shape[:1] or not len(x):
         raise UserError(f"images {list(x.shape)}, labels {y.dtype} {list(y.shape)}; images [N, C, H, W] and "
                         "whole numbers [N] are needed, one for each")
-    y = y.long().to(x.device)
+    x, y = inference.clipped(x), y.long().to(x.device)
     settings = {"images": min(images, len(x)), "all": len(x), "shape": list(x.shape[1:]), "seed": seed,
                 "retrained": max(map(len, others.values()))}
     kept, sections = _kept(file), {name: [] for name in models}
@@ -507,8 +511,6 @@ def _section(title, function, meaning, task):
         section.error = str(error)
         if isinstance(error, inference.ModelError):
             section.warnings = {re.sub(r"(?<!^)(?=[A-Z])", "-", type(error).__name__).lower(): str(error)}
-        elif "pixels lie" in str(error):
-            section.warnings = {"pixels-outside": str(error)}
     except Exception as error:      # of the model's own code: the other sections go on
         section.error = _line(error)
     section.seconds = round(time.perf_counter() - start, 1)

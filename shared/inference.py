@@ -65,6 +65,9 @@ def clipped(x, pixels="pixels"):
     """Float images x in [0, 1], clipped where rounding left it. Raises UserError for others."""
     if ((x >= 0) & (x <= 1)).all():
         return x
+    if not x.isfinite().all():
+        raise UserError(f"{pixels} are nan or infinite in {int((~x.isfinite()).flatten(1).any(1).sum())} of "
+                        f"{len(x)} images; leave these images out")
     low, high = x.min().item(), x.max().item()
     if low >= -ROUNDING and high <= 1 + ROUNDING:
         return x.clamp(0, 1)
@@ -78,13 +81,14 @@ def check_images(x, y=None, target=None):
     """
     check_tensors(images=x, labels=y, targets=target)
     if x.dtype != torch.float32 or x.ndim != 4 or not x.shape[1:].numel():
-        raise UserError(f"images are {x.dtype} {list(x.shape)}; float32 [N, C, H, W] in [0, 1] is needed "
-                        "(uint8 images: divide by 255)")
+        how = {torch.uint8: " (images / 255)", torch.float32: ""}.get(x.dtype, " (images.float())")
+        raise UserError(f"images are {x.dtype} {list(x.shape)}; float32 [N, C, H, W] in [0, 1] is "
+                        f"needed{how}")
     x = clipped(x)
     for name, classes in (("labels", y), ("targets", target)):
         if classes is not None and (classes.dtype != torch.int64 or classes.shape != x.shape[:1]):
             raise UserError(f"{name} are {classes.dtype} {list(classes.shape)}; int64 [{len(x)}] is needed, "
-                            "one per image")
+                            f"one per image{'' if classes.dtype == torch.int64 else f' ({name}.long())'}")
         if classes is not None and classes.device != x.device:
             raise UserError(f"images are on {x.device}, {name} on {classes.device}; one device is needed")
     return x
@@ -228,7 +232,7 @@ class Classifier:
 
 
 def checked_logits(model, x, *classes, chunk=None):
-    """`logits` of float32 images x [N, C, H, W] where the model and the `classes` [N] are fit.
+    """`logits` of float32 images x [N, C, H, W] where the model and `classes` are fit: labels, targets [N].
 
     Raises a ModelError where they are not.
 
@@ -238,10 +242,10 @@ def checked_logits(model, x, *classes, chunk=None):
     scores = logits(model, x, chunk=chunk)
     if len(x) and scores.shape[1] > 1 and (scores >= 0).all() and ((scores.sum(1) - 1).abs() < 1e-4).all():
         raise Probabilities("the model returns probabilities (rows are positive and sum to 1); logits are "
-                            "needed: leave its softmax out")
+                            "needed: leave its softmax out, or take its logarithm")
     scores = with_zero(scores)
-    for labels in classes:
-        check_classes(labels, scores.shape[1])
+    for name, labels in zip(("labels", "targets"), classes):
+        check_classes(labels, scores.shape[1], name)
     few = x[:STEADY]
     if len(x):
         exact = model.net if isinstance(model, Careful) else model
@@ -254,12 +258,12 @@ def checked_logits(model, x, *classes, chunk=None):
     return scores
 
 
-def check_classes(labels, count):
+def check_classes(labels, count, name="labels"):
     """Raises LabelOutOfRange unless labels [N], or None, are among the `count` classes of a model."""
     if labels is None or not len(labels) or 0 <= labels.min() <= labels.max() < count:
         return
     first = "; labels that start at 1 are y - 1 here" if labels.min() > 0 and labels.max() == count else ""
-    raise LabelOutOfRange(f"labels lie in {int(labels.min())}..{int(labels.max())}, but the model has "
+    raise LabelOutOfRange(f"{name} lie in {int(labels.min())}..{int(labels.max())}, but the model has "
                           f"{count} classes: 0..{count - 1} is allowed{first}")
 
 
@@ -351,8 +355,9 @@ def classifier(model, *, chunk=None):
 def accuracy(model, images, labels):
     """Share of images [N, C, H, W] whose predicted class is their label, int64 [N]; in [0, 1]."""
     check_tensors(images=images, labels=labels)
-    if labels.shape != images.shape[:1]:
-        raise UserError(f"labels are {list(labels.shape)}; [{len(images)}] is needed, one per image")
+    if labels.shape != images.shape[:1] or labels.is_floating_point():
+        raise UserError(f"labels are {labels.dtype} {list(labels.shape)}; whole numbers [{len(images)}] are "
+                        "needed, one per image")
     images = images if images.dtype == torch.uint8 else check_images(images)
     right = _labels(model, images, None, labels) == labels.to(images.device)
     return float(right.to("cpu", torch.float64).mean())
@@ -459,6 +464,10 @@ class Normalise(nn.Module):
             self.register_buffer(name, values, persistent=False)
 
     def forward(self, x):
+        channels = max(len(self.mean), len(self.deviation))
+        if channels not in (1, x.shape[1]):
+            raise UserError(f"images have {x.shape[1]} channels, mean and std are of {channels}; one number "
+                            "a channel is needed, images [N, C, H, W]")
         return (x - self.mean) / self.deviation
 
 

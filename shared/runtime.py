@@ -7,6 +7,7 @@ import errno
 import hashlib
 import io
 import logging
+import numbers
 import os
 import re
 import shutil
@@ -353,11 +354,11 @@ def seeded(generator, name):
     Raises UserError for anything else.
     """
     import torch
-    if type(generator) is int:
-        return torch.Generator().manual_seed(generator)
+    if isinstance(generator, numbers.Integral) and not isinstance(generator, bool):
+        return torch.Generator().manual_seed(int(generator))
     if not isinstance(generator, torch.Generator) or generator.device.type != "cpu":
-        raise UserError(f"{name} draws at random: pass generator=torch.Generator() of the CPU, or an int as "
-                        f"its seed, not {type(generator).__name__}")
+        raise UserError(f"{name} draws at random: pass generator=0, a seed, or a torch.Generator() of the "
+                        f"CPU, not {type(generator).__name__}")
     return generator
 
 

@@ -318,6 +318,7 @@ def test_adapt_keeps_the_network_s_modes():
     (lambda: inference.adapt(NETWORK, dtype=torch.int64), "torch.float64"),
     (lambda: inference.adapt(NETWORK, mean=0.5, std=0), "std above 0"),
     (lambda: inference.adapt(NETWORK, mean="grey"), "one number a channel"),
+    (lambda: inference.logits(inference.adapt(NETWORK, mean=(0.5, 0.5)), X), "mean and std are of 2"),
     (lambda: inference.logits(inference.adapt(lambda a: {"y": NETWORK(a)}), X), "dict of y, without"),
     (lambda: inference.logits(inference.adapt(lambda a: (NETWORK(a),), 2), X), "a tuple of 1, without 2")])
 def test_adapt_refuses_in_one_line(call, message):
@@ -350,7 +351,7 @@ def test_an_int_seeds(name):
     function = (RANDOM | OTHERS)[name]
     alike(function(3), function(seeded(3)))
     for wrong in ("0", 1.0) if name in RANDOM else ("0", 1.0, None):
-        one_line(lambda wrong=wrong: function(wrong), UserError, "or an int as its seed, not")
+        one_line(lambda wrong=wrong: function(wrong), UserError, "a seed, or a torch.Generator.. of the CPU")
 
 
 @dataclass(frozen=True)
@@ -371,7 +372,7 @@ class Plain(Attack):
 
 
 @pytest.mark.parametrize("attack, message", [
-    (Plain(), "Plain is no dataclass"), (Own(None), "the threat is a NoneType"),
+    (Plain(), "Plain is no dataclass"), (Own(None), "threat=None; one such as"),
     (Own(BALL, lambda x, goal: None), "NoneType"),
     (Own(BALL, lambda x, goal: (x, 3)), "32 .6, 3, 12, 12., int;"),
     (Own(BALL, lambda x, goal: (x[:1], goal)), r"float32 \[1, 3, 12, 12\], torch.int64"),

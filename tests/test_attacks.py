@@ -213,8 +213,10 @@ def test_a_model_whose_logits_are_not_finite_near_the_images_is_refused(instrume
 
 
 @pytest.mark.parametrize("make, message", [
-    (lambda: Linf(0.0), "size 0.0"), (lambda: FGSM(Linf()), "need a bound"),
-    (lambda: PGD(L2(), 5, 0.1), "need a bound"),
+    (lambda: Linf(0.0), "size 0.0"), (lambda: Linf([0.1]), r"size \[0.1\]"),
+    (lambda: FGSM(0.1), "threat=0.1; one such as Linf"), (lambda: FGSM(Linf()), "a bound is needed"),
+    (lambda: PGD(Linf(0.1), 2.5, 0.1), "steps=2.5"),
+    (lambda: PGD(L2(), 5, 0.1), "a bound is needed"),
     (lambda: PGD(Linf(0.1), 0, 0.1), "steps=0"), (lambda: PGD(Linf(0.1), 5, 0.0), "step=0.0"),
     (lambda: CarliniWagner(rate=0.1, c=0.1, iterations=0), "iterations=0"),
     (lambda: CarliniWagner(rate=0.1, c=0.1, searches=0), "searches=0"),
@@ -238,7 +240,7 @@ def test_a_model_whose_logits_are_not_finite_near_the_images_is_refused(instrume
     (lambda: BasicIterative(halvings=-1), "halvings=-1"),
     (lambda: MomentumIterative(probability=1.0), "probability=1.0"),
     (lambda: Pointwise(rounds=0), "rounds=0"), (lambda: Pointwise(probability=-0.1), "probability=-0.1"),
-    (lambda: RandomSearch(Linf(0.1), 0), "draws=0"), (lambda: RandomSearch(L2()), "L2 ball of size inf"),
+    (lambda: RandomSearch(Linf(0.1), 0), "draws=0"), (lambda: RandomSearch(L2()), "a bound is needed"),
     (lambda: directions(9, 0, generator=seeded()), "from 1 to 9"),
     (lambda: directions(9, 10, generator=seeded()), "10 orthogonal directions in 9 dimensions"),
     (lambda: Adversarial(PGD(Linf(0.1, targeted=True), 5, 0.1)), "untargeted")])
@@ -256,7 +258,8 @@ def test_an_attack_that_draws_needs_a_generator(attack, digits):
 
 @pytest.mark.parametrize("targeted, change, message", [
     (True, lambda y: None, "needs target="), (False, lambda y: y, "needs target="),
-    (True, lambda y: y + 10, "the model has 10 classes"), (True, lambda y: y.float(), "targets are")])
+    (True, lambda y: y + 10, "targets lie in"), (True, lambda y: y.float(), "targets are"),
+    (True, lambda y: y, "targets are the label of their image")])
 def test_a_targeted_threat_needs_classes_as_its_target(targeted, change, message, digits):
     network, x, y = digits
     with pytest.raises(runtime.UserError, match=message):

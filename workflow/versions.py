@@ -193,7 +193,7 @@ def same(name):
             git("worktree", "remove", "--force", str(tree))
     before, after = results
     if not after:
-        raise SystemExit(f"{name}: no run at smoke size, so nothing shows that results stay; raise its version")
+        raise SystemExit(f"{name}: no run at smoke size, nothing shows that results stay; raise its version")
     off = changes(before, after)
     if off:
         raise SystemExit("\n".join([f"{name}: {len(off)} differences, so raise its version; the first:",

@@ -153,7 +153,7 @@ model, x, y = model.to(page.device), x_test[rows].to(page.device), y_test[rows].
 #
 # ## What models may look like
 #
-# `adapt` comes from `shared.inference`. Images and labels in numpy arrays become tensors by `torch.from_numpy`. An unsuitable model, image or
+# `adapt` comes from `shared.inference`. Images in a numpy array become a tensor by `torch.from_numpy(images).float()`, labels by `torch.from_numpy(labels).long()`. An unsuitable model, image or
 # label raises an error of one line, except that a single probability (a sigmoid) counts as a logit above 0: every image gets class 1.
 #
 # | Your model | Pass to the instruments |

@@ -5,6 +5,7 @@ of the true class, or descend that of the target.
 """
 import contextlib
 from dataclasses import dataclass
+from numbers import Integral
 from typing import ClassVar
 
 import torch
@@ -12,7 +13,7 @@ from torch.nn import functional as F
 
 from shared.attacks.judge import Attack, setting_of, values
 from shared.attacks.search import first_flips, reaches
-from shared.attacks.threat import L1, Linf, Threat, per_image
+from shared.attacks.threat import L1, Linf, Threat, checked, per_image
 from shared.inference import Classifier, frozen, gradient, label_margins, mended, unusable
 from shared.runtime import UserError
 
@@ -23,7 +24,7 @@ class FGSM(Attack):
     threat: Threat
 
     def __post_init__(self):
-        _check_bounded(self.threat)
+        checked(self.threat)
 
     def propose(self, model, x, goal, draw):
         """The stepped images [N, C, H, W], not yet cut to [0, 1], and one pass for each [N]."""
@@ -94,10 +95,10 @@ class PGD(Attack):
     white: ClassVar[float] = 1.0
 
     def __post_init__(self):
-        _check_bounded(self.threat)
-        if self.steps < 1 or not self.step > 0:
-            raise UserError(f"PGD with steps={self.steps}, step={self.step}: at least 1 step of a length "
-                            "above 0 is needed")
+        checked(self.threat)
+        if not isinstance(self.steps, Integral) or self.steps < 1 or not self.step > 0:
+            raise UserError(f"PGD with steps={self.steps!r}, step={self.step!r}: a whole number of steps "
+                            "from 1, of a length above 0, is needed")
 
     def draw(self, x, generator):
         """A start in the ball for each image, float32 [N, C, H, W] on the CPU, or None where it is clean."""
@@ -196,8 +197,3 @@ def _ascent(model, z, goal, threat):
     if isinstance(threat, L1):      # its step moves one value: not one that is at the end of its range
         slope = slope * torch.where(slope > 0, z < 1, z > 0)
     return threat.steepest(slope), lost
-
-
-def _check_bounded(threat):
-    if not threat.size < float("inf"):
-        raise UserError(f"{threat.norm} threat of infinite size: FGSM and PGD need a bound, Linf(8/255) say")

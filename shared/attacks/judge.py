@@ -14,20 +14,29 @@ from dataclasses import dataclass
 import torch
 
 from shared import inference, runtime
-from shared.attacks.threat import Threat, per_image
+from shared.attacks.threat import Threat, checked, per_image
 from shared.inference import check_images, checked_logits, frozen, logits
 from shared.runtime import UserError
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What an attack did to N images, on the device of the images."""
-    x_adv: torch.Tensor        # float32 [N, C, H, W]: the adversarial image, else the clean one
-    success: torch.Tensor      # bool [N]: the proposal is in the ball, and its class is wrong (the target)
-    distance: torch.Tensor     # float32 [N]: from the clean image in the threat's norm, nan without success
-    was_correct: torch.Tensor  # bool [N]: the model gives the clean image its true class
-    passes: torch.Tensor       # int64 [N]: images the attack sent through the model for this one
-    no_gradient: torch.Tensor  # bool [N]: without success, and a gradient was 0 or not finite: not robust
+    """What an attack did to N images, on the device of the images.
+
+    x_adv        float32 [N, C, H, W]: the adversarial image; the clean one where the attack failed
+    success      bool [N]: the proposal is in the ball, and its class is wrong (or the target); also of images
+                 that are misclassified without any attack, which `was_correct` tells
+    distance     float32 [N]: from the clean image in the threat's norm; nan where the attack failed
+    was_correct  bool [N]: the model gives the clean image its true class
+    passes       int64 [N]: images the attack sent through the model for this one
+    no_gradient  bool [N]: it failed, and a gradient was 0 or not finite, which shows no robustness
+    """
+    x_adv: torch.Tensor
+    success: torch.Tensor
+    distance: torch.Tensor
+    was_correct: torch.Tensor
+    passes: torch.Tensor
+    no_gradient: torch.Tensor
 
     @property
     def robust_accuracy(self):
@@ -173,9 +182,10 @@ def _decide(model, x, y, proposal, threat, target, passes, clean, chunk, lost):
 
 
 def _check(x, y, threat, target):
-    if not isinstance(threat, Threat):
-        raise UserError(f"the threat is a {type(threat).__name__}; one such as Linf(8/255) is needed")
+    targeted = checked(threat, bounded=False).targeted
     x = check_images(x, y, target)
-    if threat.targeted != (target is not None):
+    if targeted != (target is not None):
         raise UserError("a targeted threat needs target=, the classes to reach, and no other threat takes it")
+    if targeted and (same := int((target == y).sum())):
+        raise UserError(f"{same} targets are the label of their image; another class is needed")
     return x

@@ -7,7 +7,7 @@ import torch
 
 from shared.attacks.judge import Attack
 from shared.attacks.search import first_flips, reaches
-from shared.attacks.threat import Threat
+from shared.attacks.threat import Threat, checked
 from shared.runtime import UserError, seeded
 
 
@@ -64,9 +64,9 @@ class RandomSearch(Attack):
     draws: int = 1000
 
     def __post_init__(self):
-        if self.draws < 1 or not self.threat.size < math.inf:
-            raise UserError(f"RandomSearch with draws={self.draws} in a {self.threat.norm} ball of size "
-                            f"{self.threat.size}: at least 1 draw and a bounded threat are needed")
+        checked(self.threat)
+        if self.draws < 1:
+            raise UserError(f"RandomSearch with draws={self.draws}: at least 1 is needed")
 
     def draw(self, x, generator):
         """The points, float32 [1, draws, C, H, W] on the CPU."""

@@ -4,6 +4,7 @@ Images are float32 [N, C, H, W] in [0, 1]; sizes are on that scale (8/255 for a 
 """
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar
 
 import torch
@@ -23,13 +24,22 @@ class Threat:
     norm: ClassVar[str]
 
     def __post_init__(self):
-        if not self.size > 0:
-            raise UserError(f"{self.norm} threat of size {self.size}: a size above 0 is needed, on the scale "
-                            "of pixels in [0, 1]")
+        if not (isinstance(self.size, Real) and self.size > 0):
+            raise UserError(f"{self.norm} threat of size {self.size!r}: a number above 0 is needed, on the "
+                            "scale of pixels in [0, 1]")
 
     def distance(self, x, z):
         """Distance [N] between images x and z in the norm."""
         return self.length(z - x)
+
+
+def checked(threat, bounded=True):
+    """The threat. Raises UserError where it is none, or is not `bounded` as it is to be."""
+    if not isinstance(threat, Threat):
+        raise UserError(f"threat={threat!r}; one such as Linf(8/255) is needed")
+    if bounded and threat.size == math.inf:
+        raise UserError(f"{threat.norm} threat of infinite size; a bound is needed, such as Linf(8/255)")
+    return threat
 
 
 class Linf(Threat):

@@ -22,14 +22,29 @@ TOLERANCE = 1e-3      # by which directions may miss RMS 1 and orthogonality
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """First crossings for N images and K directions, on the device of the images."""
-    distance: torch.Tensor     # float32 [N, K]: RMS distance of the first step in another class, else BEYOND
-    adjacent: torch.Tensor     # int64 [N, K]: that class, else NEVER
-    reference: torch.Tensor    # int64 [N]: the model's class at the image
-    stretch: torch.Tensor      # float32 [K]: L-inf length of each direction
-    step: float                # distance of two neighbouring steps
-    evaluations: int           # images classified
-    top: float = BEYOND        # largest distance tried
+    """First crossings for N images and K directions, on the device of the images.
+
+    distance     float32 [N, K]: RMS distance of the first step in another class; 1 (BEYOND) where there is
+                 none up to `top`, which `reached` tells
+    adjacent     int64 [N, K]: that class; -1 (NEVER) where there is none
+    reference    int64 [N]: the model's class at the image
+    stretch      float32 [K]: L-inf length of each direction
+    step         distance of two neighbouring steps
+    evaluations  images classified
+    top          largest distance tried
+    """
+    distance: torch.Tensor
+    adjacent: torch.Tensor
+    reference: torch.Tensor
+    stretch: torch.Tensor
+    step: float
+    evaluations: int
+    top: float = BEYOND
+
+    def __repr__(self):
+        images, directions = self.distance.shape
+        return (f"Survey({images} images in {directions} directions: {int(self.reached.sum())} of "
+                f"{self.distance.numel()} reach another class up to {self.top:g})")
 
     @property
     def reached(self):
