@@ -270,7 +270,7 @@ class Page:
 
         Values are this page's own where it computed any, else the recorded ones.
         """
-        if item is not None and item not in self.tables:
+        if item is not None and not (isinstance(item, str) and item in self.tables):
             raise runtime.UserError(f"{item!r}: no such result on this page so far; there are: "
                                     f"{', '.join(self.tables) or 'none'}")
         wanted = self.tables if item is None else {item: self.tables[item]}

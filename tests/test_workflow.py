@@ -421,7 +421,7 @@ def test_what_is_absent_smaller_or_out_of_date_is_listed_with_its_command(tmp_pa
         "ren/unplanned: no plan names x: git rm results/runs/ren/unplanned/x*"]
 
 
-def test_records_of_one_notebook_are_judged_alone(tmp_path):
+def test_records_of_one_notebook_are_judged_alone(tmp_path, monkeypatch):
     old, new = tmp_path / "old", tmp_path / "new"
     for folder, values in ((old, {"a": 1.0, "b": 1.0, "c": 1.0}), (new, {"a": 1.0, "b": 2.0, "d": 1.0})):
         (folder / "paper").mkdir(parents=True)
@@ -430,7 +430,9 @@ def test_records_of_one_notebook_are_judged_alone(tmp_path):
     changed, new_one = "paper/b.json: value: 1.0 is now 2.0", "paper/d.json: is new; run `make records`"
     gone = "paper/c.json: is not made any more; delete it"
     assert list(records.compare(old, new)) == [changed, gone, new_one]
-    assert list(records.compare(old, new, whole=False)) == [changed, new_one]     # c is another notebook's
+    for items, lines in ((["b"], [changed, new_one]), (["b", "c"], [changed, gone, new_one])):
+        monkeypatch.setattr(catalogue, "items", lambda name, items=items: items)
+        assert list(records.compare(old, new, ["paper/1_page"])) == lines
 
 
 def test_a_half_made_environment_is_made_anew_and_no_other_folder_touched(tmp_path):

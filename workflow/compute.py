@@ -6,6 +6,7 @@ from shared import runtime
 from shared.data import sets
 from workflow import catalogue
 
+FEW = 12     # names of runs that a message tells
 USAGE = "python -m workflow.compute EXPERIMENT RUN ... [-p SIZE NUMBER ...]"
 
 
@@ -22,13 +23,18 @@ def main(name="", *words):
     end = words.index("-p") if "-p" in words else len(words)
     runs, words = words[:end], words[end:]
     in_threes = len(words) % 3 == 0 and set(words[::3]) <= {"-p"} and all(map(str.isdecimal, words[2::3]))
-    if not (runs and in_threes):
+    if not in_threes:
         raise runtime.UserError(USAGE)
+    recorded = experiments.recorded(experiment, published)
+    missing = [n for n in published if n not in recorded.recorded or n in recorded.outdated]
+    some = f", such as {', '.join(missing[:FEW])}" if missing else ""
+    wanted = f"{len(missing)} of {len(published)} are missing or out of date{some}"
+    if not runs:
+        raise runtime.UserError(f"{name}: no run is named; {wanted}")
     sizes = {size: int(value) for size, value in zip(words[1::3], words[2::3])}
     for run in runs:
         if run not in published:
-            some = ", ".join(list(published)[:6])
-            raise runtime.UserError(f"{name}: no run {run!r}; its plan has {len(published)}, such as {some}")
+            raise runtime.UserError(f"{name}: no run {run!r} in its plan; {wanted}")
         if wrong := [s for s in sizes
                      if s not in experiment.sizes or not 0 < sizes[s] <= published[run][s]]:
             allowed = ", ".join(f"{s} from 1 to {published[run][s]:,}" for s in experiment.sizes) or "none"

@@ -161,17 +161,19 @@ def worth(lacking):
         yield f"  {longer} more items need above {A_FEW_HOURS} hours, or nobody knows how many"
 
 
-def standing(results, known):
+def standing(results, known, after=()):
     """Lines on one experiment; none where it is complete and up to date.
 
     known   its tasks by run
+    after   names of the experiments that it rests on and that lack runs
     """
     lacks = []
     if new := absent(results):
         seconds = [known[n].seconds for n in new if known[n].seconds is not None]
         cost = (f"about {sum(seconds) / 3600:,.1f} h in the sizes of the recorded ones" if seconds
                 else "no run yet to judge the time by")
-        lacks.append(f"{len(new)} absent ({cost})")
+        rests = f"; they rest on {', '.join(after)}" if after else ""
+        lacks.append(f"{len(new)} absent ({cost}{rests})")
     if smaller := sum(run.fraction < 1 for run in results.recorded.values()):
         lacks.append(f"{smaller} smaller than published")
     if results.outdated:
@@ -202,7 +204,8 @@ def lines():
         yield "What would be complete after so many hours of one core, what can still decide a verdict first:"
         yield from worth(lacking)
     for name, results in current.items():
-        yield from standing(results, known[name])
+        rests_on = catalogue.experiments()[name].after if name in catalogue.experiments() else ()
+        yield from standing(results, known[name], [e.name for e in rests_on if absent(current[e.name])])
     yield from unplanned(current)
 
 
