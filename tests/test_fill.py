@@ -78,7 +78,8 @@ def test_of_several_runs_one_that_fails_leaves_the_others(toy, monkeypatch):
 @pytest.mark.parametrize("words, message", [
     (("ren/circles", "a"), "experiment 'ren/circles'; allowed: ren/squares"),
     (("ren/squares", "z"), "no run 'z' in its plan; 3 of 3 are missing or out of date, such as a, b, c"),
-    (("ren/squares", "b", "-p", "size"), "no run is named; 3 of 3 are missing"), (("ren/squares", "-p", "size", "1"), "RUN ..."),
+    (("ren/squares", "b", "-p", "size"), "RUN ..."),
+    (("ren/squares", "-p", "size", "1"), "no run is named; 3 of 3 are missing"),
     (("ren/squares", "b", "-p", "size", "x"), "RUN ..."),
     (("ren/squares", "b", "-p", "size", "1000"), "size size = 1000; allowed: size from 1 to 100"),
     (("ren/squares", "b", "-p", "number", "1"), "size number = 1; allowed")])
