@@ -100,6 +100,10 @@ class Kernel(AsyncKernelManager):
     def _without_folders(self):
         return KernelSpecManager(kernel_dirs=[])
 
+    def format_kernel_cmd(self, extra_arguments=None):
+        # Without its warning that the connection, within this machine, is not encrypted.
+        return [*super().format_kernel_cmd(extra_arguments), "--log-level=ERROR"]
+
 
 def _execute(source, part, given):
     # nbclient's own handling of signals loses those that come while the kernel starts, and which one it was.
