@@ -293,13 +293,13 @@ best = page.best(dense)
 if len(best) and (facts := ends(best)):
     nets = figures.networks(best)
     page.box(prose.fill(
-        "Do wider and deeper fully connected networks have a smaller attack success and a smaller ROBY "
+        "Do wider and deeper fully connected networks have smaller attack success and smaller ROBY "
         "(class overlap, scaled inside each network), as the paper claims? From {neurons.first.size} to "
-        "{neurons.last.size} neurons a layer, the success of PGD at a third of the paper's ε goes from "
+        "{neurons.last.size} neurons a layer, PGD success at a third of the paper's ε goes from "
         "{neurons.first.third:%} to {neurons.last.third:%} and ROBY from {neurons.first.roby_2} (95% "
         "interval {neurons.first.roby_low} to {neurons.first.roby_high}) to {neurons.last.roby_2} "
         "({neurons.last.roby_low} to {neurons.last.roby_high}; paper: {neurons.first.paper.roby:.3f} to "
-        "{neurons.last.paper.roby:.3f}). Over all {n} networks this success has rank correlation "
+        "{neurons.last.paper.roby:.3f}). Over {n} networks this success has rank correlation "
         "{roby_2:.2f} with ROBY, and {overlap_2:.2f} with the overlap that ROBY scales, divided by the mean "
         "distance of the centres. At the full ε PGD flips {text} of the digits (paper: {paper}) and hardly "
         "ranks these networks, each trained once {length}.",
