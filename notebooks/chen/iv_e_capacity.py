@@ -280,7 +280,7 @@ page.table("table-8", (), table_8)
 
 # %%
 def lengths(runs):
-    """How long the networks are trained, in words: by accuracy, or, in runs that are out of date, all alike."""
+    """How long the networks are trained, in words: by accuracy; runs that are out of date all alike."""
     fixed = runs[runs.reached.isna()] if "reached" in runs else runs
     if not len(fixed):
         return "by the rule below"
