@@ -285,8 +285,8 @@ def box_words(runs, without):
     return (
         "Does random noise in training make a network harder to attack? The attackable share of the "
         f"correctly classified training images is {flipped[0]} without noise (paper: {paper[0]}), "
-        f"{flipped[2]} with L∞ noise of radius {levels[2]['size']:g} (paper: {paper[2]}) and {flipped[3]} with radius "
-        f"{levels[3]['size']:g} (paper: {paper[3]}), where training accuracy is "
+        f"{flipped[2]} with L∞ noise of radius {levels[2]['size']:g} (paper: {paper[2]}) and {flipped[3]} "
+        f"with radius {levels[3]['size']:g} (paper: {paper[3]}), where training accuracy is "
         f"{words(levels[3]['accuracy']['train'])} (paper: {published('accuracy', 3, problems)}). "
         f"We trained {len(problems)} of 9 class pairs; our shares are of {min(tried):,} to {max(tried):,} "
         "images. If images with a loss "
