@@ -3,6 +3,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,10 @@ from tests import warm
 
 NOTEBOOKS = sorted(str(p.relative_to(ROOT / "notebooks").with_suffix(""))
                    for p in ROOT.glob("notebooks/*/*.py") if "-Copy" not in p.stem)
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+# A machine without a browser says so for each test that needs one; the rest of the suite holds there.
+in_a_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium; .ci/run installs one")
 
 # What a text for a reader should not have.
 SHOWN = {"raw list or dict": r"\[['\"]|\{['\"]",

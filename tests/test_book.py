@@ -2,7 +2,6 @@
 import csv
 import json
 import re
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -14,13 +13,11 @@ from urllib.parse import quote, unquote, urlparse
 
 import pytest
 import yaml
-from conftest import NOTEBOOKS, environment, oddities, outputs
+from conftest import CHROMIUM, NOTEBOOKS, environment, in_a_browser, oddities, outputs
 
 from report import display, reference
 from shared import ROOT, runtime
 from workflow import finder
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 @pytest.fixture(scope="module")
@@ -279,8 +276,6 @@ def test_names_of_the_reference_files_are_words_on_the_page():
 @pytest.fixture(scope="module")
 def browser(book):
     """`visit(page)` opens a page of the book in Chromium: (page, errors of its console, its requests)."""
-    if not CHROMIUM:
-        pytest.skip("no Chromium on the PATH")
     from playwright.sync_api import sync_playwright
     with sync_playwright() as play:
         chromium = play.chromium.launch(executable_path=CHROMIUM,
@@ -326,6 +321,7 @@ def axe():
     return (Path(find_spec("axe_playwright_python").origin).parent / "axe.min.js").read_text()
 
 
+@in_a_browser
 @pytest.mark.parametrize("name", ["book/index", "book/reproduction", "book/execution",
                                   *(f"notebooks/{n}" for n in NOTEBOOKS)])
 def test_a_browser_shows_a_page_without_a_complaint_or_a_request(book, browser, axe, name):
@@ -350,6 +346,7 @@ def test_a_browser_shows_a_page_without_a_complaint_or_a_request(book, browser, 
     assert wrong == []
 
 
+@in_a_browser
 def test_a_text_without_contrast_is_found_in_either_scheme(browser, axe):
     for scheme, rule in (("light", "article p { color: #ddd !important }"),
                          ("dark", "html[data-theme='dark'] article p { color: #333 !important }")):
@@ -360,6 +357,7 @@ def test_a_text_without_contrast_is_found_in_either_scheme(browser, axe):
                 + serious(page, "dark", COLOURS)} == {(scheme, "color-contrast")}
 
 
+@in_a_browser
 def test_the_scoreboard_filters(browser):
     page, _, _ = browser("book/reproduction", "?paper=Chen%20et%20al.")
     rows = rows_of_the_scoreboard(page.content())
@@ -368,6 +366,7 @@ def test_the_scoreboard_filters(browser):
     assert f">{len(reference.paper('chen').items)} of {len(rows)} items<" in page.content()
 
 
+@in_a_browser
 def test_search_finds_a_page(browser):
     def results(word):
         page, _, _ = browser("search", f"?q={word}")
@@ -380,6 +379,7 @@ def test_search_finds_a_page(browser):
     assert not results("zzzqqqxyz")
 
 
+@in_a_browser
 def test_words_and_wide_tables_are_reached_by_keyboard(browser):
     page, _, _ = browser("book/how-to-read")
     page.locator("article a.word").first.focus()

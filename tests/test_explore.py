@@ -1,11 +1,10 @@
 """Figures with sliders: their tables, that they need nothing from outside, and their sliders in a browser."""
 import json
 import re
-import shutil
 import subprocess
 
 import numpy as np
-import pytest
+from conftest import CHROMIUM, in_a_browser
 
 from papers.sutton.explorer import Explorer
 
@@ -45,14 +44,13 @@ MOVES = """<script>
   const labels = document.querySelectorAll('label').length;
   document.body.dataset.result = [before, values(), labels].join('|');
 </script>"""
-BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium; .ci/run installs one")
+@in_a_browser
 def test_sliders_move_the_values_in_a_browser(tmp_path):
     page = tmp_path / "page.html"
     page.write_text(f"<!doctype html><meta charset=utf-8><body>{explorer()._repr_html_()}{MOVES}")
-    done = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
+    done = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
                            f"--user-data-dir={tmp_path}/profile", page.as_uri()],
                           capture_output=True, text=True, timeout=60)
     before, after, labels = re.search(r'data-result="([^"]*)"', done.stdout)[1].split("|")
