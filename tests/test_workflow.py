@@ -274,7 +274,8 @@ def test_make_runs_a_notebook_in_a_folder_with_a_space(tmp_path):
     (packages / "boundary_book.pth").write_text(f"{tree}\n")
     (packages / "others.pth").write_text(f"{Path(papermill.__file__).parent.parent}\n")
     (tree / ".venv/.ready").touch()
-    env = {k: v for k, v in environment(tmp_path).items() if k != "PYTHONPATH"}
+    # As from a shell of its own, not from the `make` that runs the tests: that one names its own environment.
+    env = {k: v for k, v in environment(tmp_path).items() if k not in ("PYTHONPATH", "VENV", "MAKEFLAGS")}
     done = subprocess.run(["make", "run", "PROFILE=smoke", "JOBS=1"], cwd=tree, text=True,
                           capture_output=True, env=env | {"XDG_CACHE_HOME": str(tmp_path)})
     assert done.returncode == 0, done.stdout + done.stderr

@@ -10,6 +10,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import weakref
 from pathlib import Path
 
 import nbformat
@@ -94,15 +95,29 @@ def _left_to_us(*_):
 
 
 class Kernel(AsyncKernelManager):
-    """A kernel of the Python that runs this, whatever a kernelspec `python3` of the machine starts."""
+    """A kernel of the Python that runs this, whatever a kernelspec `python3` of the machine starts.
+
+    It is reached through sockets in a folder of its own: a free TCP port, which Jupyter looks for by default,
+    can be taken by a program beside this one before the kernel has it, and then the kernel dies.
+    """
 
     @default("kernel_spec_manager")
     def _without_folders(self):
         return KernelSpecManager(kernel_dirs=[])
 
+    @default("transport")
+    def _sockets(self):
+        return "ipc"
+
+    @default("ip")
+    def _where(self):
+        folder = tempfile.mkdtemp(prefix="kernel-")  # not beside the notebook: a socket's path is short
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return f"{folder}/socket"
+
     def format_kernel_cmd(self, extra_arguments=None):
-        # Without its warning that the connection, within this machine, is not encrypted.
-        return [*super().format_kernel_cmd(extra_arguments), "--log-level=ERROR"]
+        # Without the traceback of a kernel that is stopped while it answers.
+        return [*super().format_kernel_cmd(extra_arguments), "--log-level=CRITICAL"]
 
 
 def _execute(source, part, given):
