@@ -3,6 +3,7 @@ import itertools
 import random
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import torch
@@ -412,6 +413,35 @@ gtsrb_as_printed = Experiment("sutton/gtsrb-as-printed", measure_gtsrb, partial(
                               sizes=SIZES, scale=GTSRB)
 gtsrb_tracks = Experiment("sutton/gtsrb-tracks", measure_gtsrb, plan_gtsrb_tracks, sizes=SIZES, scale=GTSRB)
 gtsrb_readings = Experiment("sutton/gtsrb-readings", measure_gtsrb, plan_gtsrb_readings, scale=GTSRB)
+
+# ---- the same problem trained again ----------------------------------------------------------------------
+# A problem of each data set, trained with four more seeds: how far another training moves what is measured.
+AGAIN = {"gtsrb": (3, 4), "cifar10": SHOWN, "fashion_mnist": (3, 4)}
+SEEDS = range(1, 5)     # beside that of the problem's own run
+RETRAINED = {profile: dict(gtsrb=GTSRB[profile], cifar10=CIFAR10[profile],
+                           fashion_mnist=FASHION_MNIST[profile], seeds=seeds)
+             for profile, seeds in (("smoke", 1), ("quick", 0), ("paper", len(SEEDS)))}
+
+
+def measure_again(dataset, class_a, class_b, **settings):
+    """Train and measure the network of one problem; see `measure_pair`."""
+    return measure_pair(dataset, class_a, class_b, **settings) | sized(settings)
+
+
+def plan_again(scale):
+    """A run for each data set and further seed; of GTSRB, other images are held out, too."""
+    plans = {"gtsrb": plan_gtsrb, "cifar10": plan_cifar10, "fashion_mnist": plan_fashion_mnist}
+    planned = {}
+    for dataset, (a, b) in AGAIN.items():
+        arguments = plans[dataset](SimpleNamespace(**getattr(scale, dataset)))[name_of(dataset, a, b)]
+        arguments = {name: value for name, value in arguments.items() if name != "pictures"}
+        planned |= {(dataset.replace("_", "-"), seed): arguments | {"dataset": dataset, "seed": seed}
+                    for seed in SEEDS[:scale.seeds]}
+    return planned
+
+
+retrained = Experiment("sutton/retrained", measure_again, plan_again, sizes=SIZES, scale=RETRAINED,
+                       names="{data}-seed-{again}")
 
 # ---- ImageNet (Sections 7.1.5 and 7.2.4) -----------------------------------------------------------------
 # A success is any other label than the image's. 2,000 perturbations of 224 x 224 pixels take 1.2 GB, so they
