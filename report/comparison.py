@@ -2,13 +2,15 @@
 
 A value agrees by *printed precision* (half a unit of the last printed decimal), or because the paper's single
 run lies in the *interval* in which a single new net would fall, estimated from several of ours. The two are
-told apart wherever they are counted.
+told apart wherever they are counted. A value of one net or image that has such an interval of its own
+(`Cell.within`) agrees by this alone.
 
 A share of some of the images has a sampling error of its own: where the printed value lies inside it, the two
 neither agree nor differ.
 """
 import math
 import numbers
+import statistics
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -21,8 +23,8 @@ SAMPLING = "sampling error"
 CANNOT_TELL = "cannot tell"
 STATUSES = ("proxy", "fitted", CANNOT_TELL, "not measured")
 WIDE = 0.25        # share of its scale that an interval covers inside which agreement tells nothing
-CONFIDENCE = 0.99  # of the interval for a single new net, and of that of a share of images
-NETS = 5           # fewer nets than this give no interval
+CONFIDENCE = 0.99  # of the interval for a single new net or image, and of that of a share of images
+LEAST = 5          # fewer nets or images than this give no interval
 
 
 # ---- single values ---------------------------------------------------------------------------------------
@@ -45,26 +47,43 @@ def _shown(value):
     return max(0, -exponent)
 
 
-def half_width(sd, nets):
-    """Half the width of the 99% prediction interval for one new net, from the SD over `nets` nets, or None.
+def half_width(sd, n, *, single=False):
+    """Half the width of the 99% prediction interval for one new net or image, from the SD over n, or None.
 
-    None below five nets: t quantile times SD times sqrt(1 + 1/n) is too wide then to tell anything apart.
+    None below five: t quantile times SD times sqrt(1 + 1/n) is too wide then to tell anything apart.
+
+    single   around the value of one of them, instead of their mean: sqrt(2) in place of sqrt(1 + 1/n)
     """
-    if sd is None or nets is None or nets < NETS or not math.isfinite(sd):
+    if sd is None or n is None or n < LEAST or not math.isfinite(sd):
         return None
     from scipy.stats import t
-    return float(t.ppf((1 + CONFIDENCE) / 2, nets - 1) * sd * math.sqrt(1 + 1 / nets))
+    return float(t.ppf((1 + CONFIDENCE) / 2, n - 1) * sd * math.sqrt(2 if single else 1 + 1 / n))
 
 
-def agreement(printed, measured, places, *, sd=None, nets=None):
-    """`(way, half its width)` in which a measured number agrees with the printed one: the first that holds.
+def another(values):
+    """The 99% prediction interval `(low, high)` for one more value like these; None of less than five."""
+    if len(values) < LEAST:
+        return None
+    centre, width = statistics.fmean(values), half_width(statistics.stdev(values), len(values))
+    return centre - width, centre + width
+
+
+def agreement(printed, cell, places):
+    """The `(way, ends)` of the first interval in which a measured number agrees with the printed one.
 
     `(None, None)` where none does.
     """
-    ways = {PRECISION: 0.5 * 10.0 ** -places, INTERVAL: half_width(sd, nets)}
-    distance, slack = abs(measured - printed), 1 + 1e-9  # a sum in floats may end just outside
-    return next(((way, width) for way, width in ways.items()
-                 if width is not None and distance <= width * slack), (None, None))
+    half, width = 0.5 * 10.0 ** -places, half_width(cell.sd, cell.n)
+    ways = [(PRECISION, cell.value - half, cell.value + half)]
+    if cell.within is not None:     # a value of one choice may be the printed one by chance
+        ways = [(INTERVAL, cell.within[0] - half, cell.within[1] + half)]
+    elif width is not None:
+        ways += [(INTERVAL, cell.value - width, cell.value + width)]
+    for way, low, high in ways:
+        slack = 1e-9 * (high - low)     # a sum in floats may end just outside
+        if low - slack <= printed <= high + slack:
+            return way, (low, high)
+    return None, None
 
 
 def sampled(measured, of, whole):
@@ -79,9 +98,9 @@ class Scale:
     length: float
     possible: tuple = (-math.inf, math.inf)
 
-    def covered(self, centre, width):
-        """The share of the scale that the possible part of `centre` ± `width` covers."""
-        low, high = max(centre - width, self.possible[0]), min(centre + width, self.possible[1])
+    def covered(self, low, high):
+        """The share of the scale that the possible part of an interval covers."""
+        low, high = max(low, self.possible[0]), min(high, self.possible[1])
         return max(0.0, high - low) / self.length if self.length else math.inf
 
 
@@ -173,18 +192,18 @@ def _cell(item, key, name, printed, places, row):
     if not comparable(printed) or (measured is None and word in (None, "proxy", "fitted")):
         return []
     settled = bool(cell.settled or row.get("settled"))
-    how = width = None
+    how = ends = None
     if word == "not measured":
         measured = None
     if measured is None:
         agrees = None
     elif is_number(printed) and is_number(measured):
         if math.isfinite(measured):
-            how, width = agreement(printed, measured, places, sd=sd, nets=nets)
+            how, ends = agreement(printed, cell, places)
         agrees = how is not None
         measured = measured if math.isfinite(measured) else None  # a record holds no infinity
         if how == INTERVAL and word is None:
-            covered = scale_of(item, name, row).covered(measured, width)
+            covered = scale_of(item, name, row).covered(*ends)
             if covered >= WIDE:
                 agrees, word = None, CANNOT_TELL
                 why = f"the {how} covers {'all' if covered >= 1 else f'{covered:.0%}'} of the scale"

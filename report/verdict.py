@@ -26,7 +26,8 @@ VERDICTS = {
 OF_STATUS = {"proxy": "proxy or fitted", "fitted": "proxy or fitted", CANNOT_TELL: "in part",
              NOT_MEASURED: NOT_MEASURED}
 ENOUGH = 95  # percent of the comparable values that must agree for `agrees`
-WAYS = {PRECISION: "to the printed precision", INTERVAL: "inside the 99% interval of a single new network"}
+WAYS = {PRECISION: "to the printed precision",
+        INTERVAL: "inside the 99% interval of another network or image"}
 SAID = {"proxy": "measured on a proxy", "fitted": "fitted to the published values"}
 TOO_WIDE = "the interval is too wide to decide"
 TOO_FEW = "the 99% interval of our share of images contains the published value"

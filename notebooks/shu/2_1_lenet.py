@@ -189,7 +189,7 @@ page.figure("figure-5", sweeps, lambda runs: display.image_table(
 # enough, and each interval is $[0, 1]$ as in the paper. $s_{(i)}$ is the width of the narrowest interval.
 
 # %%
-page.table("table-2", sweeps, lambda runs: figures.inside(runs, "table-2"), behind=figures.BEHIND)
+page.table("table-2", (sweeps, fifty), lambda *runs: figures.inside(*runs, "table-2"), behind=figures.BEHIND)
 
 # %% [markdown]
 # ## Table 3: errors on the attacks' own images
@@ -197,7 +197,7 @@ page.table("table-2", sweeps, lambda runs: figures.inside(runs, "table-2"), behi
 # A pixel counts as perturbed if at least one example changes it, as in the paper's text.
 
 # %%
-page.table("table-3", sweeps, lambda runs: figures.attacked(runs, "table-3"), behind=figures.BEHIND)
+page.table("table-3", (sweeps, fifty), lambda *runs: figures.attacked(*runs, "table-3"), behind=figures.BEHIND)
 page.text(sweeps, beyond.box,
         "The networks that were not attacked misclassify {others:.0%} of an attack's images on average over "
         "the {n} attacks (paper: {paper.others:.0%}).")
@@ -209,7 +209,7 @@ page.text(sweeps, beyond.box,
 # published minimum of MI lies above its maximum under either reading.
 
 # %%
-page.table("table-4", sweeps, lambda runs: figures.distances(runs, "table-4"), behind=figures.BEHIND)
+page.table("table-4", (sweeps, fifty), lambda *runs: figures.distances(*runs, "table-4"), behind=figures.BEHIND)
 
 # %% [markdown]
 # ## Figure 4: images of the attacks and of the boxes

@@ -82,7 +82,8 @@ page.table("table-5", networks, lambda runs: [figures.errors(runs)])
 # of it. $s_{(i)}$ is the width of the narrowest interval, in pixel values from 0 to 1.
 
 # %%
-page.table("table-6", sweeps, lambda runs: figures.inside(cw2(runs), "table-6"), behind=figures.BEHIND)
+page.table("table-6", (sweeps, fifty), lambda *runs: figures.inside(*map(cw2, runs), "table-6"),
+           behind=figures.BEHIND)
 
 # %% [markdown]
 # ## Table 7: errors on the attack's own images
@@ -90,7 +91,8 @@ page.table("table-6", sweeps, lambda runs: figures.inside(cw2(runs), "table-6"),
 # Perturbed pixels are those that at least one image of the attack changes, as in the paper's text.
 
 # %%
-page.table("table-7", sweeps, lambda runs: figures.attacked(cw2(runs), "table-7"), behind=figures.BEHIND)
+page.table("table-7", (sweeps, fifty), lambda *runs: figures.attacked(*map(cw2, runs), "table-7"),
+           behind=figures.BEHIND)
 page.text(sweeps, lambda runs: beyond.box(cw2(runs), "table-6"),
         "On average over the {n} digits the other networks misclassify {others:.1%} of the attack's images "
         "({examples} images in all; paper: {paper.others:.1%}).")

@@ -2,7 +2,6 @@
 import contextlib
 import copy
 import dataclasses
-from types import SimpleNamespace
 
 import numpy as np
 import torch
@@ -43,6 +42,9 @@ SETS = {"natural": (models.MODELS, _ORDER, NAMES), "robust": (models.MODELS, _OR
 # The cheapest networks of each table: their states of half and of double the length are measured, too.
 CHEAP = ("lenet", "mobilenetv1", "mobilenetv2", "fcn-1", "fcn-2", "fcn-3", "cnn-2", "cnn-4")
 
+# A cheap network of each table, trained with further seeds: how far another training moves its values.
+AGAIN = {"natural": "lenet", "dense": "fcn-1", "convolutional": "cnn-4"}
+
 
 # ---- scales ----------------------------------------------------------------------------------------------
 SCALE = scales(
@@ -50,7 +52,7 @@ SCALE = scales(
     models=[("lenet",), ("lenet", "squeezenet"), None], recipe=[models.SMOKE, models.NATURAL, models.NATURAL],
     robust=[False, False, True], images_train=[100, 1_000, 55_000], held_out=[100, 500, 5_000],
     longest=[1, 1, 16], images_attack=[20, 24, 10_000], draws=[20, 50, 1_000], near=[2, 5, 50],
-    directions=[2, 5, 20], seed=0)
+    directions=[2, 5, 20], again=[1, 0, 4], seed=0)
 
 
 def small(*names):
@@ -140,6 +142,15 @@ def plan(kind):
             for data in order for name, (architecture, options) in networks.items()
             if data in scale.datasets and scale.dataset in ("all", data)
             and (scale.models is None or name in scale.models)}
+    return planned
+
+
+def plan_again(kind):
+    """The plan of further trainings of a set's network in `AGAIN`, on each data set."""
+    def planned(scale):
+        return {(data, name, seed): arguments | {"other_lengths": False, "seed": seed}
+                for (data, name), arguments in plan(kind)(scale).items() if name == AGAIN[kind]
+                for seed in range(1, scale.again + 1)}
     return planned
 
 
@@ -357,27 +368,11 @@ def by_batches(net, x, y, seen, attack, seed):
 
 
 # ---- the experiments -------------------------------------------------------------------------------------
-AGAIN = {("natural", "lenet"): ("mnist", "fashion_mnist"), ("dense", "fcn-1"): ("mnist",),
-         ("convolutional", "cnn-4"): ("mnist",)}    # the cheapest networks of the tables, trained again
-SEEDS = range(1, 5)     # beside that of the network's own run
-
-
-def plan_again(scale):
-    """A run for each network of `AGAIN`, data set and further seed."""
-    planned = {}
-    for (kind, name), datasets in AGAIN.items():
-        known = plan(kind)(SimpleNamespace(**SCALES.get(kind, SCALE)[scale.profile]))
-        planned |= {(data, name, seed): arguments | {"other_lengths": False, "seed": seed}
-                    for (data, model), arguments in known.items() for seed in SEEDS[:scale.seeds]
-                    if model == name and arguments["dataset"] in datasets}
-    return planned
-
-
-retrained = Experiment("chen/retrained", measure, plan_again, sizes=("images_train", "images_attack"),
-                       names="{data}-{model}-seed-{again}", memory=8, scale={
-                           profile: dict(profile=profile, seeds=seeds)
-                           for profile, seeds in (("smoke", 1), ("quick", 0), ("paper", len(SEEDS)))})
 natural, robust, dense, convolutional, suspects = (
     Experiment(f"chen/{kind}", measure, plan(kind), scale=SCALES.get(kind, SCALE),
                sizes=("images_train", "images_attack"), names=names, memory=8)
     for kind, (_, _, names) in SETS.items())
+natural_retrained, dense_retrained, convolutional_retrained = (
+    Experiment(f"chen/{kind}-retrained", measure, plan_again(kind), scale=SCALES.get(kind, SCALE),
+               sizes=("images_train", "images_attack"), names=f"{NAMES}-seed-{{again}}", memory=8)
+    for kind in AGAIN)

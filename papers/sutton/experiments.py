@@ -3,7 +3,6 @@ import itertools
 import random
 from dataclasses import replace
 from functools import partial
-from types import SimpleNamespace
 from typing import NamedTuple
 
 import torch
@@ -20,6 +19,7 @@ from shared.inference import Careful, pixels
 from shared.susceptibility import audit, measure
 from shared.training.fit import fit, share
 
+SEEDS = range(1, 5)     # of further trainings of one problem: how far another training moves its values
 DELTAS = (1, 2, 5, 10)  # norms of random perturbations, in norms of the image's attack
 # How pages and runs call the classes of a data set, in its order; of the traffic signs see Section 7.2.3.
 CLASSES = {
@@ -39,6 +39,10 @@ def name_of(dataset, a, b):
     if dataset == "gtsrb":
         return f"s{a}-s{b}"
     return f"{CLASSES[dataset][a]}-{CLASSES[dataset][b]}"
+
+
+# The problem of each data set that is trained with the further `SEEDS`, too.
+AGAIN = {"cifar10": "aeroplane-cat", "fashion_mnist": "dress-coat", "gtsrb": "s3-s4"}
 
 
 def problems_of(count):
@@ -245,6 +249,13 @@ def first_as_printed(plan, scale):
     return {name: as_printed(arguments) for name, arguments in list(plan(scale).items())[:scale.printed]}
 
 
+def plan_retrained(plan, problem, scale):
+    """A problem of a plan, or its first, with as many further seeds as the scale has `again`: see `SEEDS`."""
+    planned = plan(scale)
+    arguments = planned.get(problem, next(iter(planned.values())))
+    return {seed: arguments | {"seed": seed} for seed in SEEDS[:scale.again]}
+
+
 # ---- CIFAR-10 (Section 7.2.1) ----------------------------------------------------------------------------
 SHOWN = (0, 3)  # aeroplane and cat, of Figures 1, 11, 12 and 14
 PICKED = [*problems_of(len(CLASSES["cifar10"])), SHOWN]     # the problems of the figures
@@ -262,9 +273,9 @@ def published(images):
 
 
 CIFAR10 = {
-    "smoke": SMOKE | dict(classes=2, printed=1),
-    "quick": QUICK | dict(classes=3, epochs=80, images_attack=4, images_random=2, printed=0),
-    "paper": published(10_000) | dict(classes=10, architecture="sutton-vgg", printed=10)}
+    "smoke": SMOKE | dict(classes=2, printed=1, again=1),
+    "quick": QUICK | dict(classes=3, epochs=80, images_attack=4, images_random=2, printed=0, again=0),
+    "paper": published(10_000) | dict(classes=10, architecture="sutton-vgg", printed=10, again=len(SEEDS))}
 
 
 def sized(settings):
@@ -290,6 +301,11 @@ def plan_cifar10(scale):
             for a, b in itertools.combinations(range(10), 2) if b < scale.classes or (a, b) == SHOWN}
 
 
+def plan_without_pictures(scale):
+    """The same without images kept for Figures 11 and 12."""
+    return {name: arguments | {"pictures": False} for name, arguments in plan_cifar10(scale).items()}
+
+
 def plan_picked(scale):
     """Those of `PICKED`, in its order."""
     planned = plan_cifar10(scale)
@@ -297,6 +313,9 @@ def plan_picked(scale):
 
 
 cifar10 = Experiment("sutton/cifar10", measure_cifar10, plan_cifar10, sizes=SIZES, scale=CIFAR10)
+cifar10_retrained = Experiment("sutton/cifar10-retrained", measure_cifar10,
+                               partial(plan_retrained, plan_without_pictures, AGAIN["cifar10"]), sizes=SIZES,
+                               scale=CIFAR10, names="seed-{again}")
 cifar10_as_printed = Experiment("sutton/cifar10-as-printed", measure_cifar10,
                                 partial(first_as_printed, plan_picked), sizes=SIZES, scale=CIFAR10)
 
@@ -337,9 +356,9 @@ training_noise = Experiment("sutton/training-noise", measure_noise, plan_noise, 
 
 # ---- Fashion-MNIST (Section 7.2.2) -----------------------------------------------------------------------
 FASHION_MNIST = {
-    "smoke": SMOKE | dict(classes=4, printed=1),
-    "quick": QUICK | dict(classes=3, printed=0),
-    "paper": published(12_000) | dict(classes=10, printed=9)}
+    "smoke": SMOKE | dict(classes=4, printed=1, again=1),
+    "quick": QUICK | dict(classes=3, printed=0, again=0),
+    "paper": published(12_000) | dict(classes=10, printed=9, again=len(SEEDS))}
 
 
 def measure_fashion_mnist(class_a, class_b, **settings):
@@ -355,6 +374,9 @@ def plan_fashion_mnist(scale):
 
 fashion_mnist = Experiment("sutton/fashion-mnist", measure_fashion_mnist, plan_fashion_mnist, sizes=SIZES,
                            scale=FASHION_MNIST)
+fashion_mnist_retrained = Experiment("sutton/fashion-mnist-retrained", measure_fashion_mnist,
+                                     partial(plan_retrained, plan_fashion_mnist, AGAIN["fashion_mnist"]),
+                                     sizes=SIZES, scale=FASHION_MNIST, names="seed-{again}")
 fashion_mnist_as_printed = Experiment("sutton/fashion-mnist-as-printed", measure_fashion_mnist,
                                       partial(first_as_printed, plan_fashion_mnist), sizes=SIZES,
                                       scale=FASHION_MNIST)
@@ -373,9 +395,9 @@ NETWORKS = [(a, architecture, n) for a, architectures, seeds in (
                 *((a, ("", "bn", "public"), 1) for a in (1, 2, 3, 4)))
             for architecture in architectures for n in range(seeds)]
 GTSRB = {
-    "smoke": SMOKE | dict(classes=3, others=3, printed=2),
-    "quick": QUICK | dict(classes=2, others=1, printed=0, epochs=80, images_train=32),
-    "paper": published(2_000) | dict(classes=6, others=len(NETWORKS), printed=5)}
+    "smoke": SMOKE | dict(classes=3, others=3, printed=2, again=1),
+    "quick": QUICK | dict(classes=2, others=1, printed=0, again=0, epochs=80, images_train=32),
+    "paper": published(2_000) | dict(classes=6, others=len(NETWORKS), printed=5, again=len(SEEDS))}
 
 
 def measure_gtsrb(class_a, class_b, **settings):
@@ -409,39 +431,13 @@ def plan_gtsrb_readings(scale):
 
 
 gtsrb = Experiment("sutton/gtsrb", measure_gtsrb, plan_gtsrb, sizes=SIZES, scale=GTSRB)
+gtsrb_retrained = Experiment("sutton/gtsrb-retrained", measure_gtsrb,
+                             partial(plan_retrained, plan_gtsrb, AGAIN["gtsrb"]), sizes=SIZES, scale=GTSRB,
+                             names="seed-{again}")
 gtsrb_as_printed = Experiment("sutton/gtsrb-as-printed", measure_gtsrb, partial(first_as_printed, plan_gtsrb),
                               sizes=SIZES, scale=GTSRB)
 gtsrb_tracks = Experiment("sutton/gtsrb-tracks", measure_gtsrb, plan_gtsrb_tracks, sizes=SIZES, scale=GTSRB)
 gtsrb_readings = Experiment("sutton/gtsrb-readings", measure_gtsrb, plan_gtsrb_readings, scale=GTSRB)
-
-# ---- the same problem trained again ----------------------------------------------------------------------
-# A problem of each data set, trained with four more seeds: how far another training moves what is measured.
-AGAIN = {"gtsrb": (3, 4), "cifar10": SHOWN, "fashion_mnist": (3, 4)}
-SEEDS = range(1, 5)     # beside that of the problem's own run
-RETRAINED = {profile: dict(gtsrb=GTSRB[profile], cifar10=CIFAR10[profile],
-                           fashion_mnist=FASHION_MNIST[profile], seeds=seeds)
-             for profile, seeds in (("smoke", 1), ("quick", 0), ("paper", len(SEEDS)))}
-
-
-def measure_again(dataset, class_a, class_b, **settings):
-    """Train and measure the network of one problem; see `measure_pair`."""
-    return measure_pair(dataset, class_a, class_b, **settings) | sized(settings)
-
-
-def plan_again(scale):
-    """A run for each data set and further seed; of GTSRB, other images are held out, too."""
-    plans = {"gtsrb": plan_gtsrb, "cifar10": plan_cifar10, "fashion_mnist": plan_fashion_mnist}
-    planned = {}
-    for dataset, (a, b) in AGAIN.items():
-        arguments = plans[dataset](SimpleNamespace(**getattr(scale, dataset)))[name_of(dataset, a, b)]
-        arguments = {name: value for name, value in arguments.items() if name != "pictures"}
-        planned |= {(dataset.replace("_", "-"), seed): arguments | {"dataset": dataset, "seed": seed}
-                    for seed in SEEDS[:scale.seeds]}
-    return planned
-
-
-retrained = Experiment("sutton/retrained", measure_again, plan_again, sizes=SIZES, scale=RETRAINED,
-                       names="{data}-seed-{again}")
 
 # ---- ImageNet (Sections 7.1.5 and 7.2.4) -----------------------------------------------------------------
 # A success is any other label than the image's. 2,000 perturbations of 224 x 224 pixels take 1.2 GB, so they
