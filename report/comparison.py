@@ -11,10 +11,10 @@ neither agree nor differ.
 import math
 import numbers
 import statistics
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from report.cell import Cell, as_cell
+from report.cell import Cell, as_cell, values
 from shared import runtime
 from shared.statistics import share_interval
 
@@ -60,12 +60,26 @@ def half_width(sd, n, *, single=False):
     return float(t.ppf((1 + CONFIDENCE) / 2, n - 1) * sd * math.sqrt(2 if single else 1 + 1 / n))
 
 
-def another(values):
-    """The 99% prediction interval `(low, high)` for one more value like these; None of less than five."""
-    if len(values) < LEAST:
+def another(like):
+    """The 99% prediction interval `(low, high)` for one more value like these; None of fewer than five."""
+    if len(like) < LEAST:
         return None
-    centre, width = statistics.fmean(values), half_width(statistics.stdev(values), len(values))
+    centre, width = statistics.fmean(like), half_width(statistics.stdev(like), len(like))
     return centre - width, centre + width
+
+
+def retrained(value, others, *, share):
+    """A value of one network with the 99% interval for another training; as it is without five of `others`.
+
+    others  the same of several trainings of one network like it
+    share   whether trainings differ by points, whatever the value, or else in proportion to it
+    """
+    cell, others = as_cell(value), [v for v in values(others) if v is not None]
+    if cell.value is None or len(others) < LEAST:
+        return cell
+    unit = 1 if share else abs(cell.value) / (abs(statistics.fmean(others)) or math.inf)
+    width = half_width(unit * statistics.stdev(others), len(others), single=True)
+    return replace(cell, within=(cell.value - width, cell.value + width))
 
 
 def agreement(printed, cell, places):

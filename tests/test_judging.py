@@ -79,7 +79,7 @@ def test_half_a_unit_of_the_last_printed_decimal_agrees(column, value, agrees):
 
 @given(st.floats(-1e6, 1e6), st.integers(0, 6))
 def test_a_rounded_number_agrees_with_what_it_was_rounded_from(value, places):
-    assert comparison.agreement(round(value, places), value, places)[0] == PRECISION
+    assert comparison.agreement(round(value, places), Cell(value), places)[0] == PRECISION
 
 
 # ---- interval --------------------------------------------------------------------------------------------
@@ -139,6 +139,33 @@ def test_what_is_printed_as_measured_agrees_however_wide_the_interval_and_a_prox
     item = scaled([50.0], unit="%")
     assert first_cell(item, 50.0, half_width=90.0) == (True, None)
     assert first_cell(item, 40.0, half_width=90.0, status="proxy: other data") == (True, "proxy")
+
+
+@pytest.mark.parametrize("value, within, agrees, how", [
+    (40.0, (39.0, 51.0), True, INTERVAL), (50.0, (47.0, 49.0), False, None),    # equal by chance
+    (50.0, (50.0, 50.0), True, INTERVAL), (50.0, (20.0, 80.0), None, INTERVAL),     # 60 of 100
+    (90.0, (60.0, 130.0), False, None)])
+def test_a_value_of_one_choice_is_compared_with_its_own_interval_alone(value, within, agrees, how):
+    compared, = comparison.compare(scaled([50.0], unit="%"), [{"n": "0", "x": Cell(value, within=within)}])
+    assert (compared["agrees"], compared["how"]) == (agrees, how)
+
+
+def test_another_training_holds_a_new_network_as_often_as_it_says():
+    draws = np.random.default_rng(0).normal(10, 1, (4_000, 7))
+    for share in (True, False):
+        cells = [comparison.retrained(row[5], list(row[:5]), share=share) for row in draws]
+        inside = np.mean([cell.within[0] <= row[6] <= cell.within[1] for cell, row in zip(cells, draws)])
+        assert inside == pytest.approx(0.99, abs=0.005)
+
+
+def test_a_spread_in_proportion_follows_the_value_and_four_trainings_give_none():
+    like = [9.0, 10.0, 11.0, 10.0, 10.0]
+    widths = [np.diff(comparison.retrained(value, like, share=share).within)[0]
+              for value, share in ((10.0, True), (20.0, True), (10.0, False), (20.0, False))]
+    assert widths[0] == pytest.approx(widths[1]) == pytest.approx(widths[2]) == pytest.approx(widths[3] / 2)
+    assert widths[0] == pytest.approx(2 * stats.t.ppf(0.995, 4) * np.sqrt(2 * 0.5))
+    assert comparison.retrained(10.0, like[:4], share=True).within is None
+    assert comparison.retrained(None, like, share=True).value is None
 
 
 @pytest.mark.parametrize("printed, share, fields, agrees", [

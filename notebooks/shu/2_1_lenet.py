@@ -186,7 +186,8 @@ page.figure("figure-5", sweeps, lambda runs: display.image_table(
 #
 # Each row is a box of the printed number $b$ of intervals, or of all that the examples share where these are fewer, and 1,000 samples
 # of it. A pixel counts if all examples change it; for the pointwise attack, whose examples change different pixels, one example is
-# enough, and each interval is $[0, 1]$ as in the paper. $s_{(i)}$ is the width of the narrowest interval.
+# enough, and each interval is $[0, 1]$ as in the paper. $s_{(i)}$ is the width of the narrowest interval. Another digit 1 gives other
+# values: a published one is compared with the 99% interval {ref}`for another image <one-choice>`, from fifty digits.
 
 # %%
 page.table("table-2", (sweeps, fifty), lambda *runs: figures.inside(*runs, "table-2"), behind=figures.BEHIND)

@@ -87,7 +87,8 @@ page.table("table-8", networks, lambda runs: [figures.errors(runs)])
 # %% [markdown]
 # ## Table 9: errors on the attack's own images
 #
-# $M_1$ is the attacked network. The other numbers are arbitrary: compare $M_2$ to $M_5$ as a group.
+# $M_1$ is the attacked network; the other numbers are arbitrary. Published values are compared with the 99% intervals
+# {ref}`for another image <one-choice>`, from fifty images.
 
 # %%
 page.table("table-9", (sweeps, fifty), lambda *runs: figures.attacked(

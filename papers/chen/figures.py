@@ -10,6 +10,7 @@ import torch
 from papers.chen.experiments import DATASETS, PAPER, PRINTED, SPELT
 from report import display
 from report.cell import Cell
+from report.comparison import retrained
 from shared import roby
 from shared.runtime import UserError
 
@@ -152,6 +153,21 @@ def as_cells(rows, columns):
                     if row["matched"] else None)} | {
         name: Cell(row[name], of=row["n"]) if name.startswith("asr") else row[name] for name in columns}
         for row in rows.to_dict("records")]
+
+
+def with_retraining(rows):
+    """`(runs, further trainings) -> rows` whose values have the interval for another training.
+
+    rows  runs -> rows of `as_cells`; the further trainings are of one network on each data set
+    """
+    def both(runs, again):
+        trained = rows(again) if len(again) else []
+        like = {data: [row for row in trained if row["dataset"] == data] for data in DATASETS.values()}
+        return [row | {name: retrained(value, [one[name] for one in like[row["dataset"]]],
+                                       share=name.startswith(("acc", "asr")))
+                       for name, value in row.items() if name not in ("dataset", "model", "status")}
+                for row in rows(runs)]
+    return both
 
 
 NETWORK = {"data set": "data set", "network": "network"}    # how a table of ours names a network
