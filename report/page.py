@@ -192,8 +192,7 @@ class Page:
         """Show a figure as recorded, fold this run's, and judge it.
 
         draw    runs (one DataFrame a set) -> matplotlib figure, or None where there is nothing to draw
-        data    runs -> its numbers, compared with printed ones by name; what claims and `contains` look at
-        judged  also `contains`: {phrase of what the reference asks for: data -> whether it is there}
+        data    runs -> its numbers, compared with printed ones by name; what claims look at
         """
         return self._publish(item, sets, draw=draw, data=data, alt=alt, **judged)
 
@@ -237,17 +236,14 @@ class Page:
         self.verdicts[item] = (first["verdict"], scale["fraction"], why) if judged else (NOT_MEASURED, 1, "")
         return Shown(first)
 
-    def _record(self, printed, sets, runs, label, measured, *, contains=None, claims=None, evidence=None,
-                **judged):
+    def _record(self, printed, sets, runs, label, measured, *, claims=None, evidence=None, **judged):
         """The record of what was `measured` in some runs; claims of other items may ask for its rows."""
         claims = judging.of(printed.paper, printed.id) if claims is None else claims
         looked = measured["rows"] if measured["data"] is None else measured["data"]
         whole = label == "recorded"
         others = dict.fromkeys(i for p in (claims or {}).values() if isinstance(p, tuple) for i in p[1:])
-        plain = values(looked)
-        ticks = {k: v(plain) if callable(v) else v for k, v in (contains or {}).items()}
-        built = record.build(printed, sets, runs, **measured, claims=claims, contains=ticks, whole=whole,
-                             evidence=evidence(plain) if callable(evidence) else evidence,
+        built = record.build(printed, sets, runs, **measured, claims=claims, whole=whole,
+                             evidence=evidence(values(looked)) if callable(evidence) else evidence,
                              others={i: self._rows_of(i, whole) for i in others}, **judged)
         lacks = record.lacking(sets, runs, f" of {printed.label}") if whole else None
         self.looked.setdefault(whole, {})[printed.id] = looked, lacks

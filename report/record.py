@@ -94,13 +94,13 @@ def provenance(sets, runs):
             "seconds": sum(u.provenance["seconds"] for u in present)}
 
 
-def build(item, sets=(), runs=None, *, rows=None, data=None, claims=None, contains=None,
-          evidence=None, note=None, others=None, whole=True, status=None, rests=None):
+def build(item, sets=(), runs=None, *, rows=None, data=None, claims=None, evidence=None, note=None,
+          others=None, whole=True, status=None, rests=None):
     """The record of an item.
 
     sets, runs  the `Results` it rests on, and {set: {name: Run}} of those there; none: computed each time
     rows, data   what the runs add up to: rows named as the printed ones, or a figure's numbers
-    claims       {phrase: predicate}, see `claims.judge`; contains: {phrase: what must be there: bool}
+    claims       {phrase: predicate}, see `claims.judge`
     whole        whether claims wait for published runs that are not there; else what is there is judged
     status       of an item without printed values, such as "proxy: SqueezeNet in place of another net"
     rests        the parts of a run that the item rests on: it waits for no others; None takes all
@@ -124,7 +124,7 @@ def build(item, sets=(), runs=None, *, rows=None, data=None, claims=None, contai
     word, reason = verdict.verdict(judged, cells, evidence, status, waiting=waiting if whole else None,
                                    published=printed)
     record = {"item": item.id, "paper": item.paper, "rows": rows, "data": data,
-              "contains": _ticks(item, contains), "scale": how_much,
+              "scale": how_much,
               **rests_on(sets, runs), "claims": judged, "cells": cells, "evidence": evidence,
               "verdict": word, "reason": reason, "note": note}
     if sets:
@@ -138,22 +138,6 @@ def rests_on(sets, runs):
     names = {"runs": [(s.name, n) for s in sets for n in runs[s.name]],
              "absent": [(s.name, n) for s in sets for n in s.published if n not in runs[s.name]]}
     return {part: sorted(map("/".join, some)) for part, some in names.items() if some}
-
-
-def _ticks(item, contains):
-    """What the reference asks a figure to contain, each with whether it is there."""
-    must, contains = item.must_contain, dict(contains or {})
-    ticks = []
-    for what in must:
-        known = [p for p in contains if p in what]
-        if len(known) != 1:
-            raise runtime.UserError(f"{item.title} must contain “{what}”: check it by one phrase of it "
-                                    f"({len(known)} of {len(contains)} given phrases occur in it)")
-        ticks.append({"what": what, "there": bool(contains.pop(known[0]))})
-    if contains:
-        raise runtime.UserError(f"{item.title}: nothing it must contain has the words "
-                                f"“{next(iter(contains))}”")
-    return ticks
 
 
 # ---- files -----------------------------------------------------------------------------------------------

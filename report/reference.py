@@ -58,11 +58,6 @@ class Item:
         return self.raw.get("settings", {})
 
     @property
-    def must_contain(self):
-        """What a regenerated figure has to show."""
-        return self.raw.get("must_contain", [])
-
-    @property
     def columns(self):
         """Columns of a table by key, else an empty dict."""
         return {c["key"]: c for c in self.raw.get("columns", [])}

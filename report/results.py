@@ -272,7 +272,7 @@ class _Pieces:
         if record.get("note"):
             texts.append(record["note"])
         said = [" ".join(texts)] if texts and self.main == "recorded" else []
-        if pieces := [*said, *self.claims(self.main), *self.lacks(), *self.rest]:
+        if pieces := [*said, *self.claims(self.main), *self.rest]:
             yield display.folded("Claims and details", "\n\n".join(pieces))
 
     def claims(self, label):
@@ -288,13 +288,6 @@ class _Pieces:
         waits, so_far, shown = claim["evidence"].partition(judging.SO_FAR)
         once = so_far and waits in self.record["reason"]
         return f"{MARK[claim['holds']]} {f'so far: {shown}' if once else claim['evidence']}"
-
-    def lacks(self):
-        """What the reference asks a figure to contain and the record does not."""
-        lacks = [c["what"] for c in self.record.get("contains") or () if not c["there"]]
-        if lacks and self.main == "recorded":
-            yield ("Parts of the published figure that are not complete here: "
-                   f"{'; '.join(lacks).replace(' (inferred)', '')}.")
 
     def beside(self, label):
         """The picture and the tables of another run."""

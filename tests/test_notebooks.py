@@ -56,9 +56,6 @@ def test_smoke_runs_and_publishes_what_the_notebook_declares(smoke, name):
     assert sorted(r["item"] for r in published) == sorted(catalogue.items(name))
     stamp, = [o for o in outputs(folder, name) if o.get("kind") == "stamp"]
     assert stamp["facts"]["profile"] == "smoke"
-    for kept in published:
-        must_contain = reference.paper(kept["paper"])[kept["item"]].must_contain
-        assert len(kept.get("contains", [])) == len(must_contain), kept["item"]
     assert not list(folder.glob("results/**/*"))  # only the paper profile records
 
 

@@ -81,7 +81,7 @@ def sentences(tree):
     """The texts of several words that are no claim of the paper and no name of a part of its figure."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
-            node.keywords = [k for k in node.keywords if k.arg not in ("claims", "contains", "tags")]
+            node.keywords = [k for k in node.keywords if k.arg not in ("claims", "tags")]
     return [s for s in strings(tree) if " " in s]
 
 

@@ -125,9 +125,7 @@ def figure_10(runs):
 
 
 ALT = "Attack success of two attacks and ROBY over the number of neurons and of layers."
-page.figure("figure-10", dense, draw_capacity, data=figures.with_lengths(figure_10), alt=ALT,
-            contains={"FCN-1": lambda d: d["neurons"]["networks"] == len(figures.WIDER),
-                      "FCN-9": lambda d: d["layers"]["networks"] == len(figures.DEEPER)})
+page.figure("figure-10", dense, draw_capacity, data=figures.with_lengths(figure_10), alt=ALT)
 
 # %% [markdown]
 # An attack that flips all images cannot rank the networks. Figure and table therefore have attack success at a third of ε, too (our
@@ -200,9 +198,7 @@ def figure_11(runs):
 page.figure("figure-11", convolutional,
             lambda runs: figures.draw_networks(figures.networks(runs), LINES, sort="asr_third"),
             data=figure_11,
-            alt="For each data set, attack success of two attacks and ROBY of the four networks.",
-            contains={"ASR and ROBY": lambda d: d["networks"] >= len(figures.CNNS),
-                      "panels per dataset": lambda d: d["panels"] == 3})
+            alt="For each data set, attack success of two attacks and ROBY of the four networks.")
 
 
 # %%

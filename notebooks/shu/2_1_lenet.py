@@ -165,9 +165,7 @@ def neighbours(runs):
             "same_class_nearest": (labels[apart.argmin(1)] == labels).double().mean().item()}
 
 page.figure("figure-3", projection, draw_digits, data=neighbours,
-            alt="Points in the plane, one a digit image, coloured and marked by the ten classes.", contains={
-                "scatter of 2000": lambda d: d["images"] == 2000,
-                "ten digit labels": lambda d: d["digits"] == 10})
+            alt="Points in the plane, one a digit image, coloured and marked by the ten classes.")
 page.text(projection, neighbours, "For {same_class_nearest:.1%} of the {images} images the nearest neighbour "
         "in the plane belongs to the same class.")
 
@@ -178,8 +176,7 @@ page.text(projection, neighbours, "For {same_class_nearest:.1%} of the {images} 
 page.figure("figure-5", sweeps, lambda runs: display.image_table(
     [{"clean": torch.as_tensor(run.clean).numpy()} for run in runs.itertuples()][:1]),
     data=lambda runs: {"number": int(runs.number.iloc[0]), "label": int(runs.label.iloc[0])},
-    alt="The clean digit 1 that all attacks start from.",
-    contains={"the clean digit 1": lambda d: d["label"] == 1})
+    alt="The clean digit 1 that all attacks start from.")
 
 # %% [markdown]
 # ## Table 2: errors in the boxes
@@ -220,9 +217,7 @@ page.table("table-4", (sweeps, fifty), lambda *runs: figures.distances(*runs, "t
 # %%
 page.figure("figure-4", sweeps, lambda runs: figures.draw_pairs(runs, "table-2"),
             data=lambda runs: {"attacks": len(figures.of_rows(runs, "table-2"))},
-            alt="Two rows of digits, a column an attack: its image above, one sampled from its box below.",
-            contains={"one attack image": lambda d: d["attacks"] == 6,
-                      "one image sampled": lambda d: d["attacks"] == 6})
+            alt="Two rows of digits, a column an attack: its image above, one sampled from its box below.")
 
 # %% [markdown]
 # (shu-2-1-size)=

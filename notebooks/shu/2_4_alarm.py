@@ -180,9 +180,7 @@ def draw_types(runs):
 
 
 page.figure("figure-10", planes, draw_types, data=shares,
-    alt="Two planes around the digit: areas of three colours for the types of points, a circle, a blue dot.",
-    contains={"blue centre": lambda d: d["planes"] > 0, "black circle": lambda d: d["planes"] > 0,
-              "solid segments": lambda d: d["planes"] > 0, "dashed": lambda d: d["planes"] > 0})
+    alt="Two planes around the digit: areas of three colours for the types of points, a circle, a blue dot.")
 page.text(planes, shares,
         "Of {points} grid points inside the ball, in {planes} planes, {type_1:.1%} are of type 1, "
         "{type_2:.1%} of type 2 and {type_3:.1%} of type 3; all networks classify the others correctly.")

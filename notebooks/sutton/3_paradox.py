@@ -138,10 +138,7 @@ def paradox_data(runs):
 ALT = ("Left: the share of images whose label an attack flips rises with its norm, for training and test "
        "images. Middle: bars of the shares whose label noise flips, at one to ten times the norm of the "
        "attack. Right: an attacked cat and a noisy aeroplane.")
-page.figure("figure-1", example, draw_paradox, data=paradox_data, alt=ALT,
-            contains={"panel (a)": lambda d: all(v["median_l2"] is not None for v in d.values()),
-                      "panel (b)": lambda d: None not in [v["turned_10_pct"] for v in d.values()],
-                      "inset images": lambda d: d["test"]["pictures"] > 0})
+page.figure("figure-1", example, draw_paradox, data=paradox_data, alt=ALT)
 
 
 # %%

@@ -238,8 +238,7 @@ def of_maps(key, words):
             "data": lambda runs: {
                 "neighbours_pct": {name: grouped(*points) for name, points in maps(runs).items()},
                 "images": max(len(labels) for _, labels in maps(runs).values())},
-            "alt": f"Maps of {words} digits, a panel a network, coloured by class.",
-            "contains": {"one scatter per model": lambda d: len(d["neighbours_pct"]) > 0}}
+            "alt": f"Maps of {words} digits, a panel a network, coloured by class."}
 
 
 # The panels of Figure 1: of the natural (0) or the robust network, which map, and its title.
@@ -260,10 +259,7 @@ FIGURE_1 = {      # what `page.figure` takes
         "neighbours_pct": {name: grouped(*points) for name, points in panels(*frames).items()},
         "accuracy_on_originals_pct": 100 * min(runs.test_accuracy.min() for runs in frames)},
     "alt": "Three maps of points, coloured by class: a natural network on clean and on adversarial images, a "
-           "robust one on adversarial images.",
-    "contains": {"t-SNE scatter": lambda d: len(d["neighbours_pct"]) > 0} | {
-        f"({letter})": lambda d, name=name: name in d["neighbours_pct"]
-        for letter, name in zip("abc", PANELS)}}
+           "robust one on adversarial images."}
 
 
 # ---- figures ---------------------------------------------------------------------------------------------
