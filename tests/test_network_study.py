@@ -134,24 +134,3 @@ def test_the_networks_of_the_pages_are_the_chosen_one():
             assert not run["architecture"].endswith("-bn") and not penalty
     printed = experiments.cifar10_as_printed.planned()[0].values()
     assert {run["epochs"] for run in printed} == {100} and not any("dropout" in run for run in printed)
-
-
-def test_a_second_training_is_reported_with_what_the_rule_then_does():
-    def run(pair, network, shift, length=50, seed=0):
-        normalised, dropout, penalty = network
-        return as_published(pair, shift) | {"pair": pair, "architecture": experiments.NORMALISED[normalised],
-                                            "dropout": dropout, "penalty": penalty, "length": length,
-                                            "again": seed}
-
-    def text(runs, shift):
-        again = as_published("aeroplane-cat", shift) | {"class_a": 0, "class_b": 3, "epochs": 50, "seed": 0}
-        return study.again_in_words(runs, pd.DataFrame([again]), PRINTED)
-
-    runs = pd.DataFrame(
-        [run(pair, n, 0.1 if n == experiments.CHOSEN else 2.0)
-         for n in experiments.SECOND for pair in experiments.PAIRS]
-        + [run("deer-horse", n, 0.5, 100) for n in experiments.LONGER])
-    assert text(runs, 0.12).endswith("and the choice is the same with it.")
-    assert text(runs, 1.0).endswith("and with it the rule needs further trainings.")
-    assert "a score of" in text(runs[:8], 0.12) and "rule" not in text(runs[:8], 0.12)
-    assert text(runs[1:2], 0.12) == study.again_in_words(runs, pd.DataFrame(), PRINTED) == ""

@@ -65,14 +65,9 @@ PRINTED = study.published(PAPER)
 scale = page.scale(**experiments.STUDY)
 trained = page.results(experiments.network_study)
 # The problems of the test are runs of the pages on their data sets; a small run shows the recorded ones.
-AGAIN = [(0, 3)]    # aeroplane and cat: trained for the study and, for its pictures, by the page on CIFAR-10
-names = {name: [experiments.name_of(name, *ab) for ab in [*problems, *AGAIN * (name == "cifar10")]]
-         for name, problems in experiments.TESTED.items()}
-tested = [page.results(data, names=names[name], plan=lambda scale: {}) for name, data in {
-    "cifar10": experiments.cifar10, "gtsrb": experiments.gtsrb,
-    "fashion_mnist": experiments.fashion_mnist}.items()]
-again = tested[0].only(lambda run: (run["class_a"], run["class_b"]) in AGAIN)
-tested[0] = tested[0].only(lambda run: (run["class_a"], run["class_b"]) not in AGAIN)
+tested = [page.results(getattr(experiments, data), plan=lambda scale: {},
+                       names=[experiments.name_of(data, *problem) for problem in problems])
+          for data, problems in experiments.TESTED.items()]
 
 # %% [markdown]
 # Twelve networks are trained on deer and horse, and the four nearest of them on aeroplane and cat, too. The two nearest are also trained for
@@ -104,7 +99,6 @@ page.text((), lambda: {"sd": PRINTED["train", "accuracy"].std(ddof=0),
 
 # %%
 page.text(trained, lambda u: study.choice_in_words(u, PRINTED))
-page.text((trained, again), lambda u, second: study.again_in_words(u, second, PRINTED))
 
 # %% [markdown]
 # ## The test on other problems

@@ -233,50 +233,16 @@ def draw(runs, printed, nearest):
     return figure
 
 
-def choice_in_words(runs, printed, before=None):
-    """What the rule chooses, or how many trainings are missing.
-
-    before   the reading that the text before it names
-    """
+def choice_in_words(runs, printed):
+    """What the rule chooses, or how many trainings are missing."""
     wanted = experiments.study_runs(int(runs["length"].min()))
     chosen, missing = choice(scores(runs, printed), wanted), len(wanted) - len(runs)
     if chosen is None:
-        return (f"The rule has not chosen yet: {missing} of {len(wanted)} trainings of the study are missing."
-                if missing else "The rule chooses none: no network has an attack on both pairs.")
+        return f"The rule has not chosen yet: {missing} of {len(wanted)} trainings of the study are missing."
     network, epochs, zero = chosen
-    rest = (f"; {missing} of its {len(wanted)} trainings were not needed, since even scores of 0 there would "
-            "not change the choice." if missing else ".")
-    which = "this network" if chosen == before else (
-        f"{in_words(network)}, {epochs} epochs, where images with a zero gradient count as {counting(zero)}")
-    return f"The rule chooses {which}{rest}"
-
-
-def again_in_words(runs, second, printed):
-    """How far a second training of the chosen network is from the first, and what the rule says of it.
-
-    second   runs of the page on CIFAR-10, with the arguments of the study's
-    """
-    sentences = []
-    for u in second.to_dict("records"):
-        pair, trained = experiments.name_of("cifar10", u["class_a"], u["class_b"]), in_order(runs)
-        same = [i for i, v in enumerate(trained) if v["pair"] == pair and v["network"] == CHOSEN
-                and (v["length"], v["again"]) == (u["epochs"], u["seed"])]
-        if not same:
-            continue
-        first, other = (score(measured(v, zero=True), printed.loc[PAIRS[pair]], printed)
-                        for v in (trained[same[0]], u))
-        wanted = experiments.study_runs(int(runs["length"].min()))
-        chosen = choice(scores(runs, printed), wanted)
-        trained[same[0]] |= {split: u[split] for split in SPLITS}
-        now = choice(scores(pd.DataFrame(trained), printed), wanted)
-        then = ("" if chosen is None else ", and the choice is the same with it" if now == chosen else
-                ", and with it the rule needs further trainings" if now is None else
-                ", and with it the rule chooses another network")
-        sentences.append(
-            f"A training varies with the processor, even with the same seed: on *{pair}* the chosen network, "
-            "trained again for {ref}`sutton-7-2-1`, has a score of "
-            f"{prose.short(other)} in place of {prose.short(first)}{then}.")
-    return " ".join(sentences)
+    return (f"The rule chooses {in_words(network)}, {epochs} epochs, where images with a zero gradient count "
+            f"as {counting(zero)}; {missing} of its {len(wanted)} trainings were not needed, since even scores "
+            "of 0 there would not change the choice.")
 
 
 def counting(zero):
