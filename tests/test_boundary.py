@@ -9,7 +9,7 @@ from torch import nn
 from shared import runtime
 from shared.attacks.directions import directions
 from shared.boundary import classifier
-from shared.boundary.survey import BEYOND, NEVER, purity, refine, strewn, survey
+from shared.boundary.survey import BEYOND, NEVER, purity, strewn, survey
 from shared.inference import STEADY, Careful
 from shared.runtime import UserError
 
@@ -144,17 +144,6 @@ def test_the_tail_bug_forgets_the_last_crossings_of_a_complete_image(scene):
     assert wrong.adjacent.equal(right.adjacent.masked_fill(forgotten, NEVER))
 
 
-def test_bisection_closes_in_on_the_exact_crossing(scene, crossings):
-    model, x, dirs = scene
-    _, within, exact = crossings
-    coarse = survey(model, x, dirs, step=STEP, top=TOP)
-    fine = refine(model, x, dirs, coarse, halvings=8)
-    assert fine.reached.equal(coarse.reached)
-    assert fine.evaluations == coarse.evaluations + 8 * int(within.sum())
-    off = (fine.distance - exact)[within]
-    assert (off > -1e-6).all() and (off < STEP / 2**8 + 1e-6).all()
-
-
 # ---- purity ----------------------------------------------------------------------------------------------
 def result_of(distance, adjacent):
     """As a survey gives it."""
@@ -264,8 +253,6 @@ def test_images_that_do_not_count_teach_nothing(balanced):
     (lambda: classifier.train(pairs(9)[:0], steps=1, generator=seeded()), "nothing to learn"),
     (lambda: classifier.Pairs(*(torch.zeros(n, 9) for n in (2, 3)), *torch.ones(2, 2)), "pairs of shapes"),
     (lambda: classifier.threshold(torch.zeros(0), torch.ones(3)), "no number of one kind"),
-    (lambda: refine(None, torch.zeros(1, 1, 1, 1), None, None, halvings=0), "halvings=0"),
-    (lambda: refine(None, torch.zeros(1, 1, SIDE, SIDE), torch.ones(2, D), None), "orthogonal"),
 ])
 def test_settings_out_of_range_are_named(make, message):
     with pytest.raises(UserError, match=message):

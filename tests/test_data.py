@@ -402,27 +402,9 @@ def test_a_process_opens_a_set_once_and_enters_every_use(small, folder, monkeypa
 def test_the_profile_of_the_process_is_the_default(monkeypatch):
     monkeypatch.setattr(sets, "_profile", "quick")
     sets.use_profile("smoke")
-    assert sets.load("mnist").stand_in == sets.standing_in("mnist") == "digits"
+    assert sets.load("mnist").stand_in == "digits"
     with pytest.raises(runtime.UserError, match="unknown profile 'fast'; allowed: smoke"):
         sets.use_profile("fast")
-
-
-def test_only_a_set_that_would_be_downloaded_is_opened_for_its_stand_in(small, folder, serve, monkeypatch):
-    arrays = small("mnist")
-    small("gtsrb")
-    with monkeypatch.context() as patch:
-        patch.setattr(sets, "_open", lambda *_: pytest.fail("opened"))
-        assert sets.standing_in("digits", "quick") is None and sets.standing_in("mnist", "paper") is None
-        assert sets.standing_in("mnist", "smoke") == "digits"
-        assert sets.standing_in("gtsrb", "quick") == "shapes"
-        (folder / "mnist.npz").write_bytes(npz(arrays))
-        assert sets.standing_in("mnist", "quick") is None
-    (folder / "mnist.npz").unlink()
-    small("mnist", mirrors=(DEAD,))
-    assert sets.standing_in("mnist", "quick") == "digits"
-    address, requests = serve(published("mnist", arrays)[0])
-    small("mnist", mirrors=(address,))
-    assert sets.standing_in("mnist", "quick") is None and len(requests) == 4
 
 
 def test_report_says_what_is_there_and_what_to_do(small, folder, monkeypatch):
@@ -465,7 +447,7 @@ def test_a_file_of_the_reader_is_a_data_set_and_is_the_same_for_the_card(home, m
     assert data.x_test.equal(torch.from_numpy(X[:, None])) and data.y_test.equal(torch.from_numpy(Y))
     assert data.x_train.shape == (0, 1, 8, 9) and data.classes == ("0", "1", "2")
     assert data.describe().startswith("leaves.npz, a file of your own: 0 training and 6 test images of 1x8x9")
-    assert book == {"data": {"leaves.npz": data.fingerprint}} and sets.standing_in("leaves.npz") is None
+    assert book == {"data": {"leaves.npz": data.fingerprint}}
     images, labels = images_of("leaves.npz")
     assert images.equal(data.x_test) and labels.equal(data.y_test)
 

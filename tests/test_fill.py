@@ -45,7 +45,7 @@ def toy(home, monkeypatch):
 def test_a_run_is_computed_alone(toy, monkeypatch):
     compute.main("ren/squares", "b", "-p", "size", "10")
     assert [p.stem for p in toy.glob("*.json")] == ["b"] and not list(toy.parent.glob("later/*"))
-    assert sets.standing_in("mnist") is None    # a published run takes no sample data
+    assert sets._profile == "paper"     # a published run takes no sample data
     run = store.read(toy / "b.json")
     assert run.result["value"] == 1 and run.sizes == {"size": [10, 100]}
     known = missing.tasks(missing.standings())

@@ -11,13 +11,12 @@ from pathlib import Path
 
 import counts
 import findings
-import pandas as pd
 import scoreboard
 import speed
 from places import link, place, stamps, titled
 
 from report import parameters as declared
-from report import reference, results, zoo
+from report import results
 from report.display import folded, markdown_table
 from workflow import catalogue
 
@@ -69,33 +68,6 @@ def parameters(_):
         table = markdown_table(["parameter", "type", "default", "meaning", "allowed"], rows)
         parts.append(folded(titled(name), f"{link(f'notebooks/{name}.ipynb', name)}\n\n{table}"))
     return "\n\n".join(parts)
-
-
-def costs(_):
-    """Computing time of the recorded runs of each notebook, and of the kept networks."""
-    rows = []
-    for name, facts in stamps().items():
-        recorded, published, seconds = (sum(e[key] for e in facts["state"] if e["published"])
-                                        for key in ("recorded", "published", "seconds"))
-        if published:
-            rows.append([link(titled(name), name), f"{recorded:,} of {published:,}", duration(seconds)])
-    return "\n\n".join([
-        markdown_table(["notebook", "runs", "computing time"], rows),
-        "Some of the networks are kept with the book. Training these took:",
-        markdown_table(["network", "kept networks", "training time"], training())])
-
-
-def training():
-    """A row for each architecture of the kept networks: their number, and the time their training took."""
-    nets = pd.DataFrame(zoo.about(path)[0] for path in sorted(zoo.ZOO.glob("*.safetensors")))
-    nets["data"] = nets["data"].str.partition(",")[0]
-    rows = []
-    for (architecture, data), kept in nets.groupby(["architecture", "data"], sort=False):
-        seconds = kept.groupby("device").seconds.sum().sort_values(ascending=False)
-        paper, _, name = architecture.partition("-")
-        rows.append([f"{reference.SHORT[paper]}, `{name}` on {data}", str(len(kept)),
-                     "<br>".join(f"{duration(s)} on {device(where)}" for where, s in seconds.items())])
-    return rows
 
 
 def device(name):

@@ -241,7 +241,7 @@ def choice_in_words(runs, printed):
         return f"The rule has not chosen yet: {missing} of {len(wanted)} trainings of the study are missing."
     network, epochs, zero = chosen
     return (f"The rule chooses {in_words(network)}, {epochs} epochs, where images with a zero gradient count "
-            f"as {counting(zero)}; {missing} of its {len(wanted)} trainings were not needed, since even scores "
+            f"as {counting(zero)}; {missing} of {len(wanted)} trainings were not needed, since even scores "
             "of 0 there would not change the choice.")
 
 

@@ -7,7 +7,7 @@
 Along each direction the image is moved in steps, clipped to [0, 1] and classified, until the model's answer
 differs from that at the image itself. All pairs of image and direction go forward together until decided.
 """
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 
@@ -120,31 +120,6 @@ def strewn(x, dirs, count, *, top, generator):
                         for options in (x, dirs))
     distance = top * torch.rand(count, 1, generator=generator, dtype=torch.float32).to(x.device)
     return (x[image] + (distance * dirs.to(x.device)[direction]).view(-1, *x.shape[1:])).clamp_(0, 1)
-
-
-def refine(model, x, dirs, coarse, *, halvings=7, chunk=None):
-    """The survey with each distance found bisected to step / 2^halvings; ours, the paper stays on its grid.
-
-    The crossing that is closed in on lies between the last step in the image's class and the first in
-    another. The distance returned is on its far side, and `adjacent` is the class there.
-    """
-    if halvings < 1:
-        raise UserError(f"halvings={halvings}: at least 1 is needed")
-    dirs = _checked(dirs, x)
-    image, direction = coarse.reached.nonzero(as_tuple=True)
-    far, adjacent = coarse.distance[image, direction], coarse.adjacent[image, direction]
-    near = far - coarse.step
-    with frozen(model):
-        for _ in range(halvings):
-            between = (near + far) / 2
-            classes = _classes(model, x, dirs, image, direction, between, chunk)
-            outside = classes != coarse.reference[image]
-            near, far = torch.where(outside, near, between), torch.where(outside, between, far)
-            adjacent = torch.where(outside, classes, adjacent)
-    where = image, direction
-    return replace(coarse, distance=coarse.distance.index_put(where, far), step=coarse.step / 2**halvings,
-                   adjacent=coarse.adjacent.index_put(where, adjacent),
-                   evaluations=coarse.evaluations + halvings * len(image))
 
 
 def purity(around, top=None):

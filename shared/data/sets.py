@@ -169,22 +169,6 @@ def _state(path):
     return status.st_size, status.st_mtime_ns, status.st_ino
 
 
-def standing_in(name, profile=None):
-    """The embedded set that `load(name, profile=profile)` would give in place of `name`, or None.
-
-    Opens nothing where a file or its absence decides; only a set that would be downloaded is tried.
-    """
-    spec, profile = _known_set(name), _known_profile(profile or _profile)
-    if spec is None or profile == "paper":
-        return None
-    if profile == "smoke":
-        return spec.stand_in
-    kept = runtime.cache_folder() / "data" / f"{name}.safetensors"
-    if runtime.readable(runtime.data_folder() / f"{name}.npz").exists() or (spec.mirrors and kept.exists()):
-        return None
-    return load(name, profile=profile).stand_in if spec.mirrors else spec.stand_in
-
-
 def _published(spec, arrays, source):
     extra, classes = {}, spec.classes
     if "jpeg" in arrays:

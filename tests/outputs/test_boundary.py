@@ -3,7 +3,7 @@ import torch
 
 from shared.attacks.directions import directions
 from shared.boundary.classifier import BoundaryNet, Pairs, Rates, Threshold, features, rates, threshold, train
-from shared.boundary.survey import Survey, purity, refine, strewn, survey
+from shared.boundary.survey import Survey, purity, strewn, survey
 from tests.outputs.examples import ROUNDED, seeded, smooth_network, some_images
 
 
@@ -30,7 +30,7 @@ def test_survey_of_one_logit(stored):
     values = {}
     for name, function in (("module", model), ("function", lambda z: model(z)[:, 0])):
         coarse = survey(function, x, dirs, step=0.2, top=1)
-        values[name] = [coarse, refine(function, x, dirs, coarse, halvings=2), purity(coarse)]
+        values[name] = [coarse, purity(coarse)]
     stored(values)
 
 
@@ -43,13 +43,6 @@ def test_survey_with_the_legacy_tail_bug(stored):
 
     x, dirs = 0.4 + 0.2 * some_images(8), ten_directions()
     stored([survey(ball, x, dirs, step=0.02, top=0.5, legacy_tail_bug=bug) for bug in (False, True)])
-
-
-def test_refine(stored):
-    model, x, dirs = smooth_network(dropout=True), some_images(8), ten_directions()
-    coarse = survey(model, x, dirs, step=0.2, top=1)
-    stored([refine(model, x, dirs, coarse, halvings=1), refine(model, x, dirs, coarse),
-            refine(model, x, dirs, coarse, halvings=2, chunk=5)])
 
 
 def test_strewn(stored):
