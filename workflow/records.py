@@ -6,6 +6,7 @@ is told.
 """
 import argparse
 import contextlib
+import graphlib
 import json
 import math
 import multiprocessing
@@ -51,19 +52,16 @@ def rebuild(names, results):
     As many at once as the variable JOBS says, else one a core. A process runs several: to import the packages
     takes longer than most pages.
     """
-    left, done = list(names), set()
+    order = graphlib.TopologicalSorter({n: set(catalogue.needs(n)) & set(names) for n in names})
+    order.prepare()
     count = jobs.count(os.environ.get("JOBS") or str(os.cpu_count()))
     env = ALONE | {"BOUNDARY_RESULTS": str(results)}
     with ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _begin, (env,)) as pool:
-        while left:
-            ready = [n for n in left if not set(catalogue.needs(n)) & set(left)]
-            if not ready:
-                raise runtime.UserError(f"{', '.join(left)}: each needs another of these first; mend `needs` "
-                                        "in their metadata")
+        while order.is_active():
+            ready = order.get_ready()
             for name, (seconds, error) in zip(ready, pool.map(text_half, ready)):
-                done.add(name)
                 yield name, seconds, error
-            left = [n for n in left if n not in done]
+            order.done(*ready)
 
 
 # ---- comparing -------------------------------------------------------------------------------------------

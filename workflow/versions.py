@@ -17,7 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from report import experiment as experiments
-from report import registry
+from report import registry, store
 from shared import ROOT, runtime
 from shared.data import content, sets
 from workflow import catalogue, records
@@ -42,7 +42,7 @@ def _module(name):
         if isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"
-                is_module = importlib.util.find_spec(node.module) is not None and _is_module(whole)
+                is_module = (ROOT / whole.replace(".", "/")).with_suffix(".py").is_file()
                 there = (whole, None) if is_module else (node.module, alias.name)
                 imports[alias.asname or alias.name] = there
     for node in tree.body:
@@ -54,14 +54,6 @@ def _module(name):
                 if isinstance(part, ast.Name):
                     nodes.setdefault(part.id, []).append(node)
     return nodes, imports
-
-
-@cache
-def _is_module(name):
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:
-        return False
 
 
 def _text(node):
@@ -93,28 +85,15 @@ def reached(module, name, seen):
                 reached(target[0], node.attr, seen)
 
 
-def _texts(value):
-    """All texts inside an argument."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _texts(inner)
-    elif hasattr(value, "__dataclass_fields__"):
-        yield from _texts(list(vars(value).values()))
-
-
 def digest(experiment):
     """Twelve hexadecimal digits of an experiment's code; see the head of this file."""
     seen = {}
     reached(experiment.function.__module__, experiment.function.__name__, seen)
-    known, runs = set(registry.names()), experiment.planned()[0]
-    for name in sorted({text for arguments in runs.values() for text in _texts(arguments)} & known):
-        builder = registry.builder(name)
-        reached(builder.__module__, builder.__name__, seen)
+    runs = json.dumps([store.plain(arguments, run) for run, arguments in experiment.planned()[0].items()])
+    for name in registry.names():
+        if f'"{name}"' in runs:
+            builder = registry.builder(name)
+            reached(builder.__module__, builder.__name__, seen)
     return content.of_json(sorted(seen.values()))[:12]
 
 
