@@ -52,9 +52,9 @@ def rebuild(names, results):
     As many at once as the variable JOBS says, else one a core. A process runs several: to import the packages
     takes longer than most pages.
     """
+    count = jobs.count(os.environ.get("JOBS") or str(os.cpu_count()))
     order = graphlib.TopologicalSorter({n: set(catalogue.needs(n)) & set(names) for n in names})
     order.prepare()
-    count = jobs.count(os.environ.get("JOBS") or str(os.cpu_count()))
     env = ALONE | {"BOUNDARY_RESULTS": str(results)}
     with ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _begin, (env,)) as pool:
         while order.is_active():
