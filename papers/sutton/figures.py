@@ -169,15 +169,14 @@ def box_words(runs, printed, of, images, *, failed=0, cause=""):
         return f"{question} The networks of this run have too few attacks to tell."
     left_out = f"{counted(failed, 'failed training')} left out; " if failed else ""
     flipped = in_percent(np.mean([tables.flipped_by_step(p)["percent"] for p in parts]))
-    with_zero = (f"; with images whose gradient is exactly zero, {ours['attack']} count as attackable"
-                 if ours["attack"] != flipped else "")
+    with_zero = f", or {ours['attack']} with images of zero gradient" if ours["attack"] != flipped else ""
     own = percentage(*(sum(share[key] for share in least) for key in ("hits", "of")))
     samples = f"{int(runs.draws.max()):,} noise samples"
     return (f"{question} A step flips {flipped}{with_zero} (mean of {len(runs)} of {counted(of, 'pair')}; "
             f"{left_out}n = {sum(p['tried'] for p in parts):,}; "
             f"{ends_in_words([tables.percent(p, 'attack') for p in parts])} by pair; paper, same pairs: "
-            f"{published['attack']}). {samples} of the norm of the step flip the label of "
-            f"{own['hits'] or 'none'} of {own['of']:,} images with such a step (95% interval "
+            f"{published['attack']}). {samples} of the step's norm flip the label of "
+            f"{own['hits'] or 'none'} of {own['of']:,} images with a step (95% interval "
             f"{in_percent(own['low'])} to {in_percent(own['high'])}; paper, δ = {DELTAS[0]} assumed: "
             f"{published[DELTAS[0]]}), those of {MENTIONED} and {DELTAS[-1]} times that norm "
             f"{ours[MENTIONED]} and {ours[DELTAS[-1]]} "

@@ -284,9 +284,8 @@ def fitted(rows):
 
 def departs_in_words():
     """In what the networks of the pages depart from the text."""
-    return ("Our networks depart from the paper's text in "
-            f"{' and '.join(departures(*CHOSEN, epochs=EPOCHS))}, chosen on {' and '.join(PAIRS)} "
-            "(CIFAR-10).")
+    return (f"Our networks depart from the text in {' and '.join(departures(*CHOSEN, epochs=EPOCHS))}, "
+            f"chosen on {figures.counted(len(PAIRS), 'pair')} of CIFAR-10.")
 
 
 def as_printed_in_words(runs, plain, printed, larger=None):
