@@ -61,25 +61,32 @@ def half_width(sd, n, *, single=False):
 
 
 def another(like):
-    """The 99% prediction interval `(low, high)` for one more value like these; None of fewer than five."""
-    if len(like) < LEAST:
-        return None
-    centre, width = statistics.fmean(like), half_width(statistics.stdev(like), len(like))
-    return centre - width, centre + width
+    """The 99% prediction interval `(low, high)` for one more value like these; None where they tell of none.
+
+    That is of fewer than five, or where all are equal.
+    """
+    width = _spread(like)
+    return width and (statistics.fmean(like) - width, statistics.fmean(like) + width)
 
 
 def retrained(value, others, *, share):
-    """A value of one network with the 99% interval for another training; as it is without five of `others`.
+    """A value of one network with the 99% interval for another training; itself where `others` tell none.
 
     others  the same of several trainings of one network like it
     share   whether trainings differ by points, whatever the value, or else in proportion to it
     """
-    cell, others = as_cell(value), [v for v in values(others) if v is not None]
-    if cell.value is None or len(others) < LEAST:
+    cell, others = as_cell(value), [v for v in values(others) if v is not None and math.isfinite(v)]
+    width = _spread(others, single=True)
+    if cell.value is None or not math.isfinite(cell.value) or not width or not (
+            mean := 1 if share else abs(statistics.fmean(others))):
         return cell
-    unit = 1 if share else abs(cell.value) / (abs(statistics.fmean(others)) or math.inf)
-    width = half_width(unit * statistics.stdev(others), len(others), single=True)
+    width *= 1 if share else abs(cell.value) / mean
     return replace(cell, within=(cell.value - width, cell.value + width))
+
+
+def _spread(like, **which):
+    """`half_width` of several values; None where they have none, or none but 0."""
+    return (half_width(statistics.stdev(like), len(like), **which) or None) if len(like) >= LEAST else None
 
 
 def agreement(printed, cell, places):
@@ -203,7 +210,7 @@ def _cell(item, key, name, printed, places, row):
     cell = as_cell(row.get(name))
     measured, sd, nets, of = cell.value, cell.sd, cell.n, cell.of
     word, why = status(cell.status or row.get("status"), where)
-    if not comparable(printed) or (measured is None and word in (None, "proxy", "fitted")):
+    if not comparable(printed) or (measured is None and word != "not measured"):
         return []
     settled = bool(cell.settled or row.get("settled"))
     how = ends = None
@@ -221,7 +228,7 @@ def _cell(item, key, name, printed, places, row):
             if covered >= WIDE:
                 agrees, word = None, CANNOT_TELL
                 why = f"the {how} covers {'all' if covered >= 1 else f'{covered:.0%}'} of the scale"
-        elif how is None and word is None and not settled and of:
+        elif how is None and word is None and cell.within is None and not settled and of:
             low, high = sampled(measured, of, _whole(item, name, row, where))
             if low <= printed <= high:
                 agrees, word, how = None, CANNOT_TELL, SAMPLING
@@ -250,10 +257,9 @@ def status(text, where):
     if text is None:
         return None, None
     word, _, why = (part.strip() for part in str(text).partition(":"))
-    allowed = [s for s in STATUSES if s != CANNOT_TELL]  # that is found, not stated
-    if word not in allowed or not why:
+    if word not in STATUSES or not why:
         raise runtime.UserError(f"{where}: status {text!r} is unknown; allowed: "
-                                f"{', '.join(f'{s}: <why>' for s in allowed)}")
+                                f"{', '.join(f'{s}: <why>' for s in STATUSES)}")
     return word, why
 
 

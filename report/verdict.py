@@ -56,10 +56,11 @@ def verdict(claims, cells, evidence=None, status=None, waiting=None, published=N
     # What was measured on other things says nothing on the paper's own values, nor on its claims about these.
     if cells and not real and not unsure:
         counts = {s: sum(c["status"] == s for c in cells) for s in STATUSES}
-        word = OF_STATUS[max(STATUSES, key=counts.get)]
-        if word == NOT_MEASURED and any(c["holds"] is not None for c in claims):    # on what was measured
-            word = "differs" if failed else "in part"
-        return word, reason
+        most, judged = max(STATUSES, key=counts.get), any(c["holds"] is not None for c in claims)
+        if most == NOT_MEASURED and judged:     # on what was measured
+            return "differs" if failed else "in part", reason
+        if most != CANNOT_TELL or not judged:
+            return OF_STATUS[most], reason
     if failed:
         return "differs", reason
     others = len(cells) - len(real) - len(unsure)
@@ -159,10 +160,9 @@ def _statuses(cells):
 
 
 def _why(cell):
-    """Why a value is left out; those that cannot tell are counted together."""
-    if cell["status"] == CANNOT_TELL:
-        return TOO_FEW if cell["how"] == SAMPLING else TOO_WIDE
-    return cell["why"]
+    """Why a value is left out; the intervals of those that cannot tell are not told one by one."""
+    return {SAMPLING: TOO_FEW, INTERVAL: TOO_WIDE}.get(cell["how"], cell["why"]) \
+        if cell["status"] == CANNOT_TELL else cell["why"]
 
 
 def failing(claims):

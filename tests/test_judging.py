@@ -158,14 +158,35 @@ def test_another_training_holds_a_new_network_as_often_as_it_says():
         assert inside == pytest.approx(0.99, abs=0.005)
 
 
-def test_a_spread_in_proportion_follows_the_value_and_four_trainings_give_none():
+def test_a_spread_in_proportion_follows_the_value():
     like = [9.0, 10.0, 11.0, 10.0, 10.0]
     widths = [np.diff(comparison.retrained(value, like, share=share).within)[0]
               for value, share in ((10.0, True), (20.0, True), (10.0, False), (20.0, False))]
     assert widths[0] == pytest.approx(widths[1]) == pytest.approx(widths[2]) == pytest.approx(widths[3] / 2)
     assert widths[0] == pytest.approx(2 * stats.t.ppf(0.995, 4) * np.sqrt(2 * 0.5))
-    assert comparison.retrained(10.0, like[:4], share=True).within is None
-    assert comparison.retrained(None, like, share=True).value is None
+
+
+@pytest.mark.parametrize("value, like", [
+    (10.0, [9.0, 10.0, 11.0, 10.0]), (10.0, [9.0, 10.0, 11.0, 10.0, None]), (10.0, [9.0] * 5),
+    (10.0, [9.0, 10.0, 11.0, 10.0, np.nan]), (10.0, [-1.0, 1.0, 0.0, -1.0, 1.0]),
+    (None, [9.0, 10.0, 11.0, 10.0, 9.0]), (np.nan, [9.0, 10.0, 11.0, 10.0, 9.0])])
+def test_trainings_that_tell_no_spread_give_no_interval(value, like):
+    assert comparison.retrained(value, like, share=False).within is None
+
+
+def test_networks_that_differ_in_their_seed_alone_give_the_interval_of_one_more():
+    low, high = comparison.another([0.01, 0.02, 0.03, 0.02, 0.01])
+    assert (low, high) == pytest.approx(stats.t.interval(
+        0.99, 4, loc=0.018, scale=np.std([0.01, 0.02, 0.03, 0.02, 0.01], ddof=1) * np.sqrt(1.2)))
+    assert comparison.another([0.01] * 5) is None and comparison.another([0.01, 0.02, 0.03, 0.02]) is None
+
+
+def test_values_that_cannot_tell_leave_the_verdict_to_the_claims():
+    compared = comparison.compare(scaled([50.0, 60.0]), [
+        {"n": "0", "x": 50.0, "status": "cannot tell: another image"}])
+    assert (compared[0]["status"], compared[0]["why"]) == ("cannot tell", "another image")
+    for judged, word in (([], "in part"), ([True], "claims hold"), ([True, False], "differs")):
+        assert verdict([claim(holds) for holds in judged], compared)[0] == word
 
 
 @pytest.mark.parametrize("printed, share, fields, agrees", [

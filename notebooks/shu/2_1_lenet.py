@@ -183,11 +183,11 @@ page.figure("figure-5", sweeps, lambda runs: display.image_table(
 #
 # Each row is a box of the printed number $b$ of intervals, or of all that the examples share where these are fewer, and 1,000 samples
 # of it. A pixel counts if all examples change it; for the pointwise attack, whose examples change different pixels, one example is
-# enough, and each interval is $[0, 1]$ as in the paper. $s_{(i)}$ is the width of the narrowest interval. Another digit 1 gives other
-# values: a published one is compared with the 99% interval {ref}`for another image <one-choice>`, from fifty digits.
+# enough, and each interval is $[0, 1]$ as in the paper. $s_{(i)}$ is the width of the narrowest interval. On another digit 1 the values
+# differ, and the paper's is not known: single values {ref}`cannot tell <one-choice>`, the claims under the table can.
 
 # %%
-page.table("table-2", (sweeps, fifty), lambda *runs: figures.inside(*runs, "table-2"), behind=figures.BEHIND)
+page.table("table-2", sweeps, lambda runs: figures.inside(runs, "table-2"), behind=figures.BEHIND)
 
 # %% [markdown]
 # ## Table 3: errors on the attacks' own images
@@ -195,7 +195,7 @@ page.table("table-2", (sweeps, fifty), lambda *runs: figures.inside(*runs, "tabl
 # A pixel counts as perturbed if at least one example changes it, as in the paper's text.
 
 # %%
-page.table("table-3", (sweeps, fifty), lambda *runs: figures.attacked(*runs, "table-3"), behind=figures.BEHIND)
+page.table("table-3", sweeps, lambda runs: figures.attacked(runs, "table-3"), behind=figures.BEHIND)
 page.text(sweeps, beyond.box,
         "The networks that were not attacked misclassify {others:.0%} of an attack's images on average over "
         "the {n} attacks (paper: {paper.others:.0%}).")
@@ -207,7 +207,7 @@ page.text(sweeps, beyond.box,
 # published minimum of MI lies above its maximum under either reading.
 
 # %%
-page.table("table-4", (sweeps, fifty), lambda *runs: figures.distances(*runs, "table-4"), behind=figures.BEHIND)
+page.table("table-4", sweeps, lambda runs: figures.distances(runs, "table-4"), behind=figures.BEHIND)
 
 # %% [markdown]
 # ## Figure 4: images of the attacks and of the boxes

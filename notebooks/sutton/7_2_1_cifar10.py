@@ -105,7 +105,7 @@ page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 # mean lies within one such standard deviation of it.
 
 # %%
-page.table("table-4", (pairs, again), tables.with_retraining(
+page.table("table-4", (pairs, again), figures.with_retraining(
     lambda u: study.fitted(tables.shares(u, "accuracy", settled=True))), rests=TRAINED)
 
 # %% [markdown]
@@ -134,7 +134,7 @@ page.text(rest, lambda u: {"measured": figures.averages(u)[10], "plane": 100 * f
 # ## Table 5: adversarial susceptibility
 
 # %%
-page.table("table-5", (pairs, again), tables.with_retraining(
+page.table("table-5", (pairs, again), figures.with_retraining(
     lambda u: study.fitted(tables.shares(u, "attack"))), rests=ATTACKED)
 
 # %% [markdown]
@@ -150,14 +150,14 @@ page.table("table-5", (pairs, again), tables.with_retraining(
 
 # %% mystnb={"code_prompt_hide": "Hide Tables 9 to 11: {type}", "code_prompt_show": "Show Tables 9 to 11: {type}"} tags=["hide-output"]
 for delta in (1, 2, 5):
-    page.table(RANDOM[delta], (pairs, again), tables.with_retraining(
+    page.table(RANDOM[delta], (pairs, again), figures.with_retraining(
         lambda u, delta=delta: tables.shares(u, delta)))
 
 # %% [markdown]
 # ## Table 12: ten times the norm
 
 # %%
-page.table("table-12", (pairs, again), tables.with_retraining(lambda u: tables.shares(u, 10)))
+page.table("table-12", (pairs, again), figures.with_retraining(lambda u: tables.shares(u, 10)))
 
 
 # %% [markdown]
@@ -203,10 +203,10 @@ publish_norms("figure-10", "linf")
 # ## Table 8: ℓ∞ norm
 
 # %% mystnb={"code_prompt_hide": "Hide Tables 6 to 8: {type}", "code_prompt_show": "Show Tables 6 to 8: {type}"} tags=["hide-output"]
-page.table("table-6", (pairs, again), tables.with_retraining(lambda u: study.fitted(tables.sizes(u, "l2"))),
+page.table("table-6", (pairs, again), figures.with_retraining(lambda u: study.fitted(tables.sizes(u, "l2"))),
            rests=ATTACKED, behind=tables.BEHIND)
 for item, norm, limit in (("table-7", "l1", None), ("table-8", "linf", LIMIT)):
-    page.table(item, (pairs, again), tables.with_retraining(
+    page.table(item, (pairs, again), figures.with_retraining(
         lambda u, norm=norm, limit=limit: tables.sizes(u, norm, limit=limit)),
         rests=ATTACKED, behind=tables.BEHIND)
 

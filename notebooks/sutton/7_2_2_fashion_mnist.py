@@ -99,7 +99,7 @@ page.table("table-19", (), lambda: tables.class_rows(PAPER["table-19"], SPECS["f
 # The paper names no least "sizeable" share of attackable images, and a bound of our own would decide the verdict, so this part is not judged.
 
 # %%
-page.table("table-20", (pairs, again), tables.with_retraining(tables.summary_shares), behind=tables.BEHIND)
+page.table("table-20", (pairs, again), figures.with_retraining(tables.summary_shares), behind=tables.BEHIND)
 
 # %% [markdown]
 # ## Means over the problems
@@ -120,7 +120,7 @@ page.text((pairs, printed), lambda u, plain: study.as_printed_in_words(u, plain,
 # absolute changes, ℓ₂ the Euclidean norm, ℓ∞ the largest change of one channel of one pixel.
 
 # %% mystnb={"code_prompt_hide": "Hide Table 21: {type}", "code_prompt_show": "Show Table 21: {type}"} tags=["hide-output"]
-page.table("table-21", (pairs, again), tables.with_retraining(tables.summary_sizes), rests=ATTACKED,
+page.table("table-21", (pairs, again), figures.with_retraining(tables.summary_sizes), rests=ATTACKED,
            behind=tables.BEHIND)
 
 # %% [markdown]

@@ -117,7 +117,7 @@ def shares(runs):
         for split in tables.SPLITS} for row in tables.summary_shares(runs)]
 
 
-page.table("table-23", (pairs, again), tables.with_retraining(shares), behind=tables.BEHIND)
+page.table("table-23", (pairs, again), figures.with_retraining(shares, LARGER_SIGN), behind=tables.BEHIND)
 
 # %%
 figures.show_means(page, "gtsrb-means", pairs, SHARES, CLASSES, LARGER_SIGN)
@@ -191,7 +191,7 @@ page.text((printed, pairs, others), lambda *frames: study.nearest_in_words(readi
 # absolute changes, ℓ₂ the Euclidean norm, ℓ∞ the largest change of one channel of one pixel.
 
 # %% mystnb={"code_prompt_hide": "Hide Table 24: {type}", "code_prompt_show": "Show Table 24: {type}"} tags=["hide-output"]
-page.table("table-24", (pairs, again), tables.with_retraining(tables.summary_sizes), rests=ATTACKED,
+page.table("table-24", (pairs, again), figures.with_retraining(tables.summary_sizes, LARGER_SIGN), rests=ATTACKED,
            behind=tables.BEHIND)
 
 # %% [markdown]

@@ -7,7 +7,7 @@ import torch
 
 from papers.shu.experiments import CIFAR10, METHODS, PAPER, RULES, printed
 from report import display
-from report.cell import Cell, as_cell
+from report.cell import Cell
 from report.comparison import another
 from shared import regions as boxes
 from shared import runtime
@@ -23,6 +23,7 @@ MEANT = (     # by `boxes.kind`
     f"errors* are the reverse: the attacked network misclassifies at most {boxes.RIGHT:.0%}, another at "
     f"least {boxes.MOSTLY:.0%}. A box is *transferable* if every network misclassifies at least "
     f"{boxes.SIGNIFICANT:.0%}.")
+UNKNOWN = "cannot tell: a value of one image, and which one the paper took is not known"
 DELTA = 6**0.5      # radius of the paper's ball; its 6 is a squared distance, as those of Table 4
 BEHIND = ("examples", "perturbed", "n_intervals")    # columns that claims read and tables do not show
 
@@ -143,32 +144,12 @@ def _rates(rates):
     return {f"M{k}": rate for k, rate in enumerate(rates, start=1)}
 
 
-def _others(fifty, box):
-    """The `Region`s of other images attacked alike, at the measured size nearest to that of a box."""
-    alike = [other for run in fifty.to_dict("records") if run["method"] == box.run["method"]
-             for row in run["rows"] for other in regions({**run, "classes": {row["target"]: row}}).values()]
-    return [replace(other, b=min(other.curve["sizes"], key=lambda size: abs(size - box.b)))
-            for other in alike]
-
-
-def _for_another(row, others):
-    """A row whose values have the interval for another image, from the rows of others.
-
-    The networks that were not attacked differ in their seed only, and count as one.
-    """
-    def values(column):
-        alike = [c for c in row if c[0] == column[0] == "M" and "M1" not in (c, column)] or [column]
-        return [other[c] for other in others for c in alike if other[c] is not None]
-    return {column: replace(as_cell(value), within=another(values(column))) for column, value in row.items()}
-
-
-def _rows(runs, fifty, item, of):
+def _rows(runs, item, of):
     """A row for each printed one whose run is there: what `of` makes of its `Region`, or why it has none."""
     none = {"status": "not measured: too few different examples of any one class"}
     return [{"attack": row["attack"], "source_class": row["source_class"]} | (
         none if box is None else
-        {"target_class": box.reached, "examples": box.held["examples"]} | _for_another(
-            of(box), [of(other) | {"n_intervals": other.kept} for other in _others(fifty, box)]))
+        {"status": UNKNOWN, "target_class": box.reached, "examples": box.held["examples"]} | of(box))
         for row, box in _with_runs(runs, item)]
 
 
@@ -178,25 +159,24 @@ def _size(box):
         box.b, status=None if box.b == box.kept else "fitted: the printed number is taken")}
 
 
-def inside(runs, fifty, item):
+def inside(runs, item):
     """Rows of Table 2 or 6: rates in the boxes."""
-    return _rows(runs, fifty, item, lambda box: _rates(box.at("rates")) | {
-        **_size(box), "smallest_interval": float(box.box.widths[box.b - 1]) if "low" in box.held else None})
+    return _rows(runs, item, lambda box: _rates(box.at("rates")) | {
+        **_size(box), "smallest_interval": float(box.box.widths[box.b - 1])})
 
 
-def attacked(runs, fifty, item, counted="n_perturbed_pixels"):
+def attacked(runs, item, counted="n_perturbed_pixels"):
     """Rows of Table 3, 7 or 9: rates on the examples themselves, and how many values any of them changes."""
-    return _rows(runs, fifty, item, lambda box: _rates(box.held["attack"]["rates"]) | {
-        counted: box.perturbed})
+    return _rows(runs, item, lambda box: _rates(box.held["attack"]["rates"]) | {counted: box.perturbed})
 
 
-def distances(runs, fifty, item):
+def distances(runs, item):
     """Rows of Table 4 or 10: distances from the clean image, of samples of the box and of the examples."""
     def of(box):
         sides = {"sampled": box.at("squared"), "attack": box.held["squared"]}
         return _size(box) | {f"{side}_l2_{end}": value for side, values in sides.items()
                              for end, value in zip(("min", "mean", "max"), values)}
-    return _rows(runs, fifty, item, of)
+    return _rows(runs, item, of)
 
 
 # ---- figures ---------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from matplotlib.patches import Rectangle
 from papers.sutton import tables
 from papers.sutton.experiments import ATTACKED, DELTAS, SIGNS
 from report import display
+from report.comparison import retrained
 from report.prose import words
 from shared.attacks.line import scalings
 from shared.susceptibility import percentage
@@ -130,6 +131,22 @@ def mean_rows(runs, printed):
                          "ends": ends_in_words(percents), "of": sum(share["of"] for share in shares),
                          "published": in_percent(published[key]) if key else None})
     return rows
+
+
+def with_retraining(rows, larger=None):
+    """`(runs, further trainings) -> rows` whose values have the interval for another training.
+
+    rows    runs -> rows of a table;  larger: see `learned`: failed trainings have no part in the interval
+    """
+    def kind(row):
+        return [row.get(name) for name in ("quantity", "delta_inferred", "norm", "split")]
+
+    def both(runs, again):
+        trained = rows(learned(again, larger)) if len(again) else []
+        return [row | {name: retrained(row[name], [one[name] for one in trained if kind(one) == kind(row)],
+                                       share=name in tables.SPLITS)
+                       for name in ("train", "test", "mean", "std") if name in row} for row in rows(runs)]
+    return both
 
 
 def ends_in_words(shares):

@@ -7,7 +7,6 @@ import numpy as np
 
 from papers.sutton.experiments import DELTAS
 from report.cell import Cell
-from report.comparison import retrained
 from shared.susceptibility import percentage
 
 SPLITS = ("train", "test")
@@ -112,22 +111,6 @@ def sizes(runs, norm, *, limit=None):
              **({} if limit is None else {"below": below(facts, limit)})}
             for run in runs.to_dict("records") for split in SPLITS
             for facts in [run[split]["attack"][norm]]]
-
-
-def with_retraining(rows):
-    """`(runs, further trainings) -> rows` whose values have the interval for another training.
-
-    rows  runs -> rows of a table
-    """
-    def kind(row):
-        return [row.get(name) for name in ("quantity", "delta_inferred", "norm", "split")]
-
-    def both(runs, again):
-        trained = [row for k in range(len(again)) for row in rows(again[k:k + 1])]
-        return [row | {name: retrained(row[name], [one[name] for one in trained if kind(one) == kind(row)],
-                                       share=name in SPLITS)
-                       for name in ("train", "test", "mean", "std") if name in row} for row in rows(runs)]
-    return both
 
 
 def row_of(key):
