@@ -175,7 +175,6 @@ page.text(projection, neighbours, "For {same_class_nearest:.1%} of the {images} 
 # %%
 page.figure("figure-5", sweeps, lambda runs: display.image_table(
     [{"clean": torch.as_tensor(run.clean).numpy()} for run in runs.itertuples()][:1]),
-    data=lambda runs: {"number": int(runs.number.iloc[0]), "label": int(runs.label.iloc[0])},
     alt="The clean digit 1 that all attacks start from.")
 
 # %% [markdown]

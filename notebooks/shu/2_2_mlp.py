@@ -103,7 +103,6 @@ page.text(sweeps, lambda runs: beyond.box(cw2(runs), "table-6"),
 
 # %%
 page.figure("figure-6", sweeps, lambda runs: figures.draw_pairs(cw2(runs), "table-6"),
-            data=lambda runs: {"digits": len(figures.of_rows(cw2(runs), "table-6"))},
             alt="Two rows of digits, a 5 and a 7: the attack's image above, one sampled from its box below.")
 
 # %% [markdown]

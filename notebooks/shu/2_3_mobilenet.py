@@ -119,7 +119,6 @@ page.figure("figure-7", sweeps, lambda runs: figures.draw_curves(bim(runs), "tab
 
 # %%
 page.figure("figure-8", sweeps, lambda runs: figures.draw_pairs(bim(runs), "table-10"),
-            data=lambda runs: {"images": len(figures.of_rows(bim(runs), "table-10"))},
             alt="Two images of an aeroplane: the attack's above, one sampled from the box below.")
 
 # %% [markdown]
@@ -130,7 +129,6 @@ both = (sweeps, digits)
 page.figure("figure-9", both, lambda sweeps, digits: display.image_table([
     {f"{name} {run.label if name == 'digit' else ''}".strip(): torch.as_tensor(run.clean).numpy()
      for name, runs in (("digit", digits), ("aeroplane", sweeps)) for run in runs.itertuples()}]),
-    data=lambda sweeps, digits: {"digits": len(digits), "aeroplanes": len(sweeps)},
     alt="The clean digits 5 and 7 and the clean aeroplane.")
 
 # %% [markdown]
