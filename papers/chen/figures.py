@@ -156,17 +156,18 @@ def as_cells(rows, columns):
 
 
 def with_retraining(rows):
-    """`(runs, further trainings) -> rows` whose values have the interval for another training.
+    """`(runs, ..., further trainings) -> rows` whose values have the interval for another training.
 
-    rows  runs -> rows of `as_cells`; the further trainings are of one network on each data set
+    rows  runs -> rows with data set and network; the further trainings are of one network on each data set
     """
-    def both(runs, again):
+    def both(*frames):
+        *frames, again = frames
         trained = rows(again) if len(again) else []
         like = {data: [row for row in trained if row["dataset"] == data] for data in DATASETS.values()}
-        return [row | {name: retrained(value, [one[name] for one in like[row["dataset"]]],
+        return [row | {name: retrained(value, [one.get(name) for one in like[row["dataset"]]],
                                        share=name.startswith(("acc", "asr")))
                        for name, value in row.items() if name not in ("dataset", "model", "status")}
-                for row in rows(runs)]
+                for row in rows(*frames)]
     return both
 
 
