@@ -319,7 +319,7 @@ def test_no_network_is_found_out_quickly(small, folder, monkeypatch):
         assert sets.load("mnist", profile="quick").stand_in == "digits"
         with pytest.raises(sets.Missing, match="no download"):
             sets.load("mnist", profile="paper")
-        assert time.perf_counter() - start < 2
+        assert time.perf_counter() - start < 8      # a busy machine may take some
 
 
 @pytest.mark.parametrize("name", ["gtsrb", "imagenet1000"])
