@@ -79,7 +79,7 @@ def retrained(value, others, *, share):
     width = _spread(others, single=True)
     if cell.value is None or not math.isfinite(cell.value) or not width or not (
             mean := 1 if share else abs(statistics.fmean(others))):
-        return cell
+        return value
     width *= 1 if share else abs(cell.value) / mean
     return replace(cell, within=(cell.value - width, cell.value + width))
 

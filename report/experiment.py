@@ -113,6 +113,7 @@ class Results:
     outdated: dict = field(default_factory=dict)     # name of a recorded run -> what has changed since
     labels: dict = field(default_factory=dict)       # name -> {column: value} from which it is made
     yours: bool = False                              # by a function of the reader's, or from its results
+    beside: bool = False                             # gives intervals alone: nothing waits for its runs
 
     def only(self, keep):
         """The runs that `keep` takes, by their arguments and labels: what a figure or table rests on."""

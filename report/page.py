@@ -102,7 +102,7 @@ class Page:
         return runtime.generator(self.seed, self.name, *labels)
 
     # ---- runs --------------------------------------------------------------------------------------------
-    def results(self, experiment, *, function=None, names=None, plan=None):
+    def results(self, experiment, *, function=None, names=None, plan=None, beside=False):
         """The `Results` of an experiment: its recorded runs and, of what this page wants, its own.
 
         function  a reader's own in place of the experiment's: shown beside the recorded results as "yours"
@@ -110,6 +110,7 @@ class Page:
                   that it computes, too
         plan      settings -> {key: arguments} of this page's own small runs, where its scale is not the
                   experiment's; None takes the experiment's plan
+        beside    its runs give intervals to the values of others: no table waits for them
 
         A page whose scale is the experiment's computes its runs. At full scale another page shows what is
         recorded, in `smoke` and `quick` it computes the runs that its own scale wants.
@@ -124,6 +125,7 @@ class Page:
             chosen = dataclasses.replace(chosen, published={n: chosen.published[n] for n in keep}, **{
                 part: {n: v for n, v in getattr(chosen, part).items() if n in keep}
                 for part in ("recorded", "outdated")})
+        chosen.beside = beside
         if function is None:
             self.sets[experiment.name] = chosen
         return chosen
@@ -142,14 +144,15 @@ class Page:
 
     def _runs(self, sets):
         """`{label: {experiment: {name: Run}}}`: what is recorded, and what this page has of its own."""
-        runs = {}
-        if sets and all(s.recorded for s in sets):
+        runs, needed = {}, [s for s in sets if not s.beside]
+        if sets and all(s.recorded for s in needed):
             runs["recorded"] = {s.name: {n: s.recorded[n] for n in s.published if n in s.recorded}
                                 for s in sets}
         own = {s.name: s.own for s in sets}
         if not sets:
             runs["recorded"] = own
-        elif all(own.values()) and any(s.own[n] is not s.recorded.get(n) for s in sets for n in s.own):
+        elif all(s.own for s in needed) and any(
+                s.own[n] is not s.recorded.get(n) for s in sets for n in s.own):
             whose = "yours" if any(s.yours for s in sets) else "this run"
             runs[f"{whose}, {self.scale_words}"] = own
         return runs

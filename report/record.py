@@ -37,6 +37,7 @@ def scale(sets, runs, rests=None):
 
     rests  the parts that count, such as ("epochs", "images"); None takes all that the sets have
     """
+    sets = [s for s in sets if not s.beside]
     published = sum(len(s.published) for s in sets)
     present = [u for s in sets for u in runs[s.name].values()]
     parts = {"runs": [len(present), published]} if sets else {}
@@ -53,6 +54,7 @@ def lacking(sets, runs, of=""):
 
     of  what they belong to, in words
     """
+    sets = [s for s in sets if not s.beside]
     # A run that is out of date may have parts that its experiment no longer has.
     parts = {part for s in sets for part in s.sizes if part in TRAINING}
 
@@ -136,7 +138,8 @@ def build(item, sets=(), runs=None, *, rows=None, data=None, claims=None, eviden
 def rests_on(sets, runs):
     """Names of the runs of `{set: {name: Run}}`, and of the published ones that are absent."""
     names = {"runs": [(s.name, n) for s in sets for n in runs[s.name]],
-             "absent": [(s.name, n) for s in sets for n in s.published if n not in runs[s.name]]}
+             "absent": [(s.name, n) for s in sets if not s.beside
+                        for n in s.published if n not in runs[s.name]]}
     return {part: sorted(map("/".join, some)) for part, some in names.items() if some}
 
 

@@ -3,7 +3,6 @@ import json
 import re
 import sys
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,6 +14,7 @@ from scipy import stats
 from report import claims, comparison, display, numbers, record, reference, store
 from report.cell import Cell, restored
 from report.comparison import INTERVAL, PRECISION, SAMPLING
+from report.experiment import Results
 from report.verdict import VERDICTS, failing, verdict
 from shared import ROOT, runtime
 
@@ -171,7 +171,7 @@ def test_a_spread_in_proportion_follows_the_value():
     (10.0, [9.0, 10.0, 11.0, 10.0, np.nan]), (10.0, [-1.0, 1.0, 0.0, -1.0, 1.0]),
     (None, [9.0, 10.0, 11.0, 10.0, 9.0]), (np.nan, [9.0, 10.0, 11.0, 10.0, 9.0])])
 def test_trainings_that_tell_no_spread_give_no_interval(value, like):
-    assert comparison.retrained(value, like, share=False).within is None
+    assert comparison.retrained(value, like, share=False) is value
 
 
 def test_networks_that_differ_in_their_seed_alone_give_the_interval_of_one_more():
@@ -387,17 +387,21 @@ def test_a_claim_that_some_runs_decide_waits_for_no_others():
     judged = claims.judge(ITEM, ROWS, {"rises": first, "larger": larger},
                           lacking=lambda decides: None if decides is first else "1 of 3 runs")
     assert judged[0]["holds"] is True and judged[1]["evidence"].startswith("waits for 1 of 3 runs; so far")
-    sets = [SimpleNamespace(name="s", published=dict.fromkeys(("a-1", "b-1", "c-1")), sizes=("images",),
-                            labels={f"{name}-1": {"name": name} for name in "abc"})]
+    sets = [Results("s", dict.fromkeys(("a-1", "b-1", "c-1")), sizes=("images",),
+                    labels={f"{name}-1": {"name": name} for name in "abc"})]
     runs = {"s": {"a-1": store.Run("a-1", {}, {"images": [5, 9]}, {}, 1, {}, {})}}
     lacking = record.lacking(sets, runs, " of Table 1")
     assert lacking() == "2 of 3 runs of Table 1" and lacking(first) == "1 of 2 runs of Table 1"
     first.counts = lambda labels: labels["name"] == "a"
     assert lacking(first) is None
+    beside = Results("more", dict.fromkeys("xy"), sizes=("images",), beside=True)
+    assert record.lacking([*sets, beside], runs | {"more": {}})() == "2 of 3 runs"
+    assert record.scale([*sets, beside], runs | {"more": {}})["parts"]["runs"] == [1, 3]
+    assert record.rests_on([*sets, beside], runs | {"more": {}})["absent"] == ["s/b-1", "s/c-1"]
 
 
 def test_a_claim_waits_for_networks_that_are_trained_as_long_as_published():
-    sets = [SimpleNamespace(name="s", published=dict.fromkeys("ab"), labels={}, sizes=("epochs",))]
+    sets = [Results("s", dict.fromkeys("ab"), sizes=("epochs",))]
     runs = {name: store.Run(name, {}, {"epochs": [n, 91], "images_train": [5, 5]}, {}, 1, {}, {})
             for name, n in (("a", 91), ("b", 2))}
     assert record.lacking(sets, {"s": runs})() == "full training (2 of 91 epochs)"

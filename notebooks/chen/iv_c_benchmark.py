@@ -70,7 +70,7 @@ networks, robust, dense, convolutional, suspects = map(page.results, (
     experiments.natural, experiments.robust, experiments.dense, experiments.convolutional,
     experiments.suspects))
 natural = networks.only(figures.printed)
-again = page.results(experiments.natural_retrained)
+again = page.results(experiments.natural_retrained, beside=True)
 page.text(natural, lambda runs: ranking.measured(runs) | {"whole": page.full.images_attack},
         "We trained {networks} of the {all} {data} networks, once each, for {epochs} epochs on "
         "{images_train} images; their test accuracy is {accuracy}. Of {images_attack} test images the "

@@ -63,7 +63,7 @@ page = start("chen/iv_d_defence", globals())
 scale = page.scale(**experiments.DEFENCE)
 BOTH = natural, robust = [page.results(kind).only(figures.printed)
                           for kind in (experiments.natural, experiments.robust)]
-again = page.results(experiments.natural_retrained, plan=lambda scale: {})     # those of Section IV.C
+again = page.results(experiments.natural_retrained, plan=lambda scale: {}, beside=True)     # of Section IV.C
 SAMPLES = {"original": "clean images", "adversarial": "adversarial images"}
 KINDS, PRINTED = ("natural", "robust"), experiments.PAPER["table-5"].rows
 # How ROBY is read: features and classes, and the measure; the last one is without ROBY's scaling.

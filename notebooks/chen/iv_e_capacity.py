@@ -66,7 +66,7 @@ page = start("chen/iv_e_capacity", globals())
 scale = page.scale(**experiments.CAPACITY)
 dense = page.results(experiments.dense).only(figures.printed)
 convolutional = page.results(experiments.convolutional).only(figures.printed)
-dense_again, convolutional_again = map(page.results, (
+dense_again, convolutional_again = (page.results(kind, beside=True) for kind in (
     experiments.dense_retrained, experiments.convolutional_retrained))
 
 
@@ -82,7 +82,8 @@ def table_rows(runs):
 
 def of_table(asked):
     """What `page.table` takes for Table VI or VII: the dense networks `asked`, and their rows."""
-    return (figures.those(dense, asked), dense_again), figures.with_lengths(figures.with_retraining(table_rows))
+    return (figures.those(dense, asked), dense_again), figures.with_lengths(
+        figures.with_retraining(table_rows))
 
 
 # %% [markdown]

@@ -179,7 +179,8 @@ def one_data(runs):
             for kind, of_kind in rows.groupby("kind", observed=True)}
 
 page.figure("figure-8", examples, draw_one, data=one_data,
-            alt="Four columns: an image and three attacks; below each its boundary distances in two norms.", status=PROXY)
+            alt="Four columns: an image and three attacks; below each its boundary distances in two norms.",
+            status=PROXY)
 
 
 # %% [markdown]
@@ -221,7 +222,8 @@ def all_data(runs):
             for kind, images in surveys(runs).items()}
 
 page.figure("figure-9", examples, draw_all, data=all_data,
-           alt="Nearest and median distances of sorted images in two norms, a curve a kind; purities over k.", status=PROXY)
+            alt="Nearest and median distances of sorted images in two norms, a curve a kind; purity over k.",
+            status=PROXY)
 
 
 # %% [markdown]

@@ -91,7 +91,7 @@ SHARES = {key: tables.printed(PAPER[item])
 # %%
 scale = page.scale(**experiments.CIFAR10)
 pairs = page.results(experiments.cifar10)
-again = page.results(experiments.cifar10_retrained)
+again = page.results(experiments.cifar10_retrained, beside=True)
 printed = page.results(experiments.cifar10_as_printed)
 rest = pairs.only(lambda run: (run["class_a"], run["class_b"]) not in experiments.PAIRS.values())
 near = pairs.only(lambda run: (run["class_a"], run["class_b"]) in NEXT)          # Figures 8 to 10, 13

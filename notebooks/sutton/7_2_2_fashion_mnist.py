@@ -74,7 +74,7 @@ SHARES = tables.printed_shares(PAPER["table-20"])
 # %%
 scale = page.scale(**experiments.FASHION_MNIST)
 pairs = page.results(experiments.fashion_mnist)
-again = page.results(experiments.fashion_mnist_retrained)
+again = page.results(experiments.fashion_mnist_retrained, beside=True)
 printed = page.results(experiments.fashion_mnist_as_printed)
 page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 

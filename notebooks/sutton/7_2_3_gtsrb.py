@@ -82,7 +82,7 @@ SHARES = tables.printed_shares(PAPER["table-23"])
 # %%
 scale = page.scale(**experiments.GTSRB)
 pairs = page.results(experiments.gtsrb)
-again = page.results(experiments.gtsrb_retrained)
+again = page.results(experiments.gtsrb_retrained, beside=True)
 printed = page.results(experiments.gtsrb_as_printed)
 tracks = page.results(experiments.gtsrb_tracks)
 others = page.results(experiments.gtsrb_readings)
@@ -191,8 +191,8 @@ page.text((printed, pairs, others), lambda *frames: study.nearest_in_words(readi
 # absolute changes, ℓ₂ the Euclidean norm, ℓ∞ the largest change of one channel of one pixel.
 
 # %% mystnb={"code_prompt_hide": "Hide Table 24: {type}", "code_prompt_show": "Show Table 24: {type}"} tags=["hide-output"]
-page.table("table-24", (pairs, again), figures.with_retraining(tables.summary_sizes, LARGER_SIGN), rests=ATTACKED,
-           behind=tables.BEHIND)
+page.table("table-24", (pairs, again), figures.with_retraining(tables.summary_sizes, LARGER_SIGN),
+           rests=ATTACKED, behind=tables.BEHIND)
 
 # %% [markdown]
 # ## Figure 19: norms of the attacks

@@ -188,7 +188,8 @@ def sizes(column):
 there = {"distribution of l1": lambda d: "median" in d, "share of images": lambda d: "below" in d}
 ALT = ("Three violins: the norms of successful attacks; nearly all largest changes lie below a dashed line "
        "at a tenth.")
-page.figure("figure-21", tested, draw_sizes if scale.network != "vgg19" else None, data=sizes("resnet50"), alt=ALT,
+page.figure("figure-21", tested, draw_sizes if scale.network != "vgg19" else None,
+            data=sizes("resnet50"), alt=ALT,
             note="The share is of the correctly classified images; the paper does not say of which. It does "
                  "not name the network of this figure; we infer ResNet50.")
 
@@ -213,7 +214,8 @@ if f is not None and (f["l2"] > 0).any():
 # With `network="vgg19"` this run downloads the weights that torchvision publishes and shows their attacks here.
 
 # %%
-page.figure("figure-22", tested, draw_sizes if scale.network == "vgg19" else None, data=sizes("vgg19"), alt=ALT)
+page.figure("figure-22", tested, draw_sizes if scale.network == "vgg19" else None,
+            data=sizes("vgg19"), alt=ALT)
 
 # %% [markdown]
 # ## What the paper leaves open
