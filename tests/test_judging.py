@@ -389,7 +389,7 @@ def test_a_claim_that_some_runs_decide_waits_for_no_others():
     assert judged[0]["holds"] is True and judged[1]["evidence"].startswith("waits for 1 of 3 runs; so far")
     sets = [Results("s", dict.fromkeys(("a-1", "b-1", "c-1")), sizes=("images",),
                     labels={f"{name}-1": {"name": name} for name in "abc"})]
-    runs = {"s": {"a-1": store.Run("a-1", {}, {"images": [5, 9]}, {}, 1, {}, {})}}
+    runs = {"s": {"a-1": store.Run("a-1", {}, {"images": [5, 9]}, {}, 1, {}, {"data": {}})}}
     lacking = record.lacking(sets, runs, " of Table 1")
     assert lacking() == "2 of 3 runs of Table 1" and lacking(first) == "1 of 2 runs of Table 1"
     first.counts = lambda labels: labels["name"] == "a"
