@@ -182,8 +182,11 @@ page.figure("figure-5", sweeps, lambda runs: display.image_table(
 #
 # Each row is a box of the printed number $b$ of intervals, or of all that the examples share where these are fewer, and 1,000 samples
 # of it. A pixel counts if all examples change it; for the pointwise attack, whose examples change different pixels, one example is
-# enough, and each interval is $[0, 1]$ as in the paper. $s_{(i)}$ is the width of the narrowest interval. On another digit 1 the values
-# differ, and the paper's is not known: single values {ref}`cannot tell <one-choice>`, the claims under the table can.
+# enough, and each interval is $[0, 1]$ as in the paper. $s_{(i)}$ is the width of the narrowest interval.
+#
+# The paper does not say which digit 1 it took, and another one changes the values of Tables 2 to 4, so that neither agreement nor
+# difference of a single value shows anything: {ref}`it cannot tell <one-choice>`. A claim is judged as the paper states it; if it fails, it
+# does not hold for our digit.
 
 # %%
 page.table("table-2", sweeps, lambda runs: figures.inside(runs, "table-2"), behind=figures.BEHIND)
