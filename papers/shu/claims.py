@@ -150,13 +150,13 @@ def with_intervals(rows, boxes):
 
 claim("table-3", "perturbs more pixels", "table-2")(over_rows(
     lambda c: (c.n_perturbed_pixels > c.intervals,
-               f"{short(c.n_perturbed_pixels)} against {short(c.intervals)}"), with_intervals))
+               f"{short(c.n_perturbed_pixels)} pixels, {short(c.intervals)} intervals"), with_intervals))
 
 
 def closer(key):
     """Whether the samples of each box are nearer to the clean image than the attack's images."""
     return over_rows(lambda c: (c.sampled_l2_mean < c.attack_l2_mean,
-                                f"{short(c.sampled_l2_mean)} against {short(c.attack_l2_mean)}"), key=key)
+                                f"samples {short(c.sampled_l2_mean)}, attack {short(c.attack_l2_mean)}"), key=key)
 
 
 claim("table-4", "mean L2 is lower")(closer("attack"))
