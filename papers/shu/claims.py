@@ -155,8 +155,10 @@ claim("table-3", "perturbs more pixels", "table-2")(over_rows(
 
 def closer(key):
     """Whether the samples of each box are nearer to the clean image than the attack's images."""
-    return over_rows(lambda c: (c.sampled_l2_mean < c.attack_l2_mean,
-                                f"samples {short(c.sampled_l2_mean)}, attack {short(c.attack_l2_mean)}"), key=key)
+    def judge(c):
+        return (c.sampled_l2_mean < c.attack_l2_mean,
+                f"samples {short(c.sampled_l2_mean)}, attack {short(c.attack_l2_mean)}")
+    return over_rows(judge, key=key)
 
 
 claim("table-4", "mean L2 is lower")(closer("attack"))
