@@ -49,7 +49,8 @@ def scale_words(runs, of):
     perturbed = sum(tables.share(part, DELTAS[0])["of"] for part in parts)
     return (f"{len(runs)} of {counted(of, 'problem')} are measured. Of their {images:,} training and test "
             f"images, {correct:,} are correctly classified. {tried:,} of these were attacked. "
-            f"A step flips the label of {flipped:,}, and {zero or 'none'} have a gradient of exactly zero; "
+            f"A step flips the label of {flipped:,}, and {f'{zero:,}' if zero else 'none'} have a gradient of "
+            "exactly zero; "
             f"{perturbed:,} of the former were perturbed at random.")
 
 
@@ -188,14 +189,17 @@ def box_words(runs, printed, of, images, *, failed=0, cause=""):
     flipped = in_percent(np.mean([tables.flipped_by_step(p)["percent"] for p in parts]))
     with_zero = f", or {ours['attack']} with images of zero gradient" if ours["attack"] != flipped else ""
     own = percentage(*(sum(share[key] for share in least) for key in ("hits", "of")))
+    # Images of one pair have a network in common: over several pairs an interval of all would be too short.
+    spread = (f"{ends_in_words([share['percent'] for share in least])} by pair"
+              if len(least) > 1 and own["hits"] else
+              f"95% interval {in_percent(own['low'])} to {in_percent(own['high'])}")
     samples = f"{int(runs.draws.max()):,} noise samples"
     return (f"{question} A step flips {flipped}{with_zero} (mean of {len(runs)} of {counted(of, 'pair')}; "
             f"{left_out}n = {sum(p['tried'] for p in parts):,}; "
             f"{ends_in_words([tables.percent(p, 'attack') for p in parts])} by pair; paper, same pairs: "
             f"{published['attack']}). {samples} of the step's norm flip the label of "
-            f"{own['hits'] or 'none'} of {own['of']:,} images with a step (95% interval "
-            f"{in_percent(own['low'])} to {in_percent(own['high'])}; paper, δ = {DELTAS[0]} assumed: "
-            f"{published[DELTAS[0]]}), those of {MENTIONED} and {DELTAS[-1]} times that norm "
+            f"{own['hits'] or 'none'} of {own['of']:,} images with a step ({spread}; paper, δ = {DELTAS[0]} "
+            f"assumed: {published[DELTAS[0]]}), those of {MENTIONED} and {DELTAS[-1]} times that norm "
             f"{ours[MENTIONED]} and {ours[DELTAS[-1]]} "
             f"(means; paper: {published[MENTIONED]} and {published[DELTAS[-1]]}). {cause}").rstrip()
 
