@@ -291,9 +291,9 @@ if len(best) and (facts := beyond.box(best)):
         + (f"{prose.fill(beyond.OVER_DIGITS, over_digits)} " if over_digits else "")
         + f"For one digit 1 the mean over the paper's {facts['n']} attacks is {facts['others']:.0%} (paper: "
         f"{facts['paper']['others']:.0%}); single attacks differ more, most of all {facts['farthest']}. "
-        f"In {kinds['same']} of {kinds['n']} boxes that the examples span, samples fool the same kind of networks "
-        "(the attacked one, others, or all) as in the paper; digit and most of the training are unpublished, so "
-        "this does not refute the paper.",
+        f"In {kinds['same']} of {kinds['n']} boxes that the examples span, samples fool the same kind of "
+        "networks (the attacked one, others, or all) as in the paper; digit and most of the training are "
+        "unpublished, so this does not refute the paper.",
         picture=figures.draw_curves(best, "table-2"), sets=(sweeps,),
         alt="Misclassification rates of ten networks in boxes of growing size, a panel an attack.")
 

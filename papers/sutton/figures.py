@@ -45,12 +45,11 @@ def scale_words(runs, of):
     parts = [run[split] for run in runs.to_dict("records") for split in tables.SPLITS]
     images, correct = (sum(part["accuracy"][key] for part in parts) for key in ("of", "hits"))
     tried, flipped = (sum(tables.flipped_by_step(part)[key] for part in parts) for key in ("of", "hits"))
-    zero = sum(part["saturated"] for part in parts)
+    zero = f"{sum(part['saturated'] for part in parts):,}"
     perturbed = sum(tables.share(part, DELTAS[0])["of"] for part in parts)
     return (f"{len(runs)} of {counted(of, 'problem')} are measured. Of their {images:,} training and test "
             f"images, {correct:,} are correctly classified. {tried:,} of these were attacked. "
-            f"A step flips the label of {flipped:,}, and {f'{zero:,}' if zero else 'none'} have a gradient of "
-            "exactly zero; "
+            f"A step flips the label of {flipped:,}, and {zero} have a gradient of exactly zero; "
             f"{perturbed:,} of the former were perturbed at random.")
 
 
