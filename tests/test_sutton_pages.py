@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from scipy import stats
 
 from papers.sutton import claims, definitions, experiments, figures, study, tables
 from papers.sutton.definitions import Checks
@@ -97,6 +98,23 @@ def test_more_images_cannot_move_a_share_where_all_that_it_is_one_of_were_tried(
                for row in tables.summary_shares(runs)}
     assert settled == {"accuracy": True, "adversarial_susceptibility": True, **dict.fromkeys(DELTAS, False)}
     assert not tables.shares(runs, "attack")[0]["train"].settled
+
+
+def test_values_of_a_problem_have_the_interval_of_further_trainings_without_those_that_failed():
+    runs, again = made_up([(0, 1), (1, 2)]), pd.concat([made_up([(2, 3)])] * 6, ignore_index=True)
+    shares = [90.0, 91.0, 92.0, 93.0, 94.0]
+    for part, percents in (("test", [*shares, 50.0]), ("train", [99.0] * 5 + [51.0])):   # the last failed
+        again[part] = [kept | {"accuracy": kept["accuracy"] | {"percent": p}}
+                       for kept, p in zip(again[part], percents)]
+    rows = figures.with_retraining(lambda u: tables.shares(u, "accuracy"))(runs, again)
+    assert len(rows) == 2
+    for row in rows:
+        low, high = row["test"].within
+        assert (low + high) / 2 == pytest.approx(row["test"].value)
+        assert (high - low) / 2 == pytest.approx(stats.t.ppf(0.995, 4) * np.std(shares, ddof=1) * np.sqrt(2))
+        assert row["train"].within is None      # five times the same
+    plain = figures.with_retraining(lambda u: tables.shares(u, "accuracy"))(runs, pd.DataFrame())
+    assert all(row["test"].within is None for row in plain)
 
 
 def test_printed_rows_are_selected_by_their_labels():

@@ -123,6 +123,7 @@ page.table("table-4", (pairs, again), figures.with_retraining(
 # %%
 figures.show_means(page, "cifar10-means", rest, SHARES, CLASSES)
 page.text((pairs, printed), lambda u, plain: study.as_printed_in_words(u, plain, SHARES))
+page.text(again, lambda u: figures.retrained_in_words(u, CLASSES))
 page.text(rest, lambda u: {"measured": figures.averages(u)[10], "plane": 100 * float(
             planar_flip_probability(int(u.dimension.iloc[0]), 0.1, int(u.draws.max())))},
         "If the boundary near each image were a plane at the norm of its attack, at least one of the random "

@@ -112,6 +112,7 @@ page.table("table-20", (pairs, again), figures.with_retraining(tables.summary_sh
 # %%
 figures.show_means(page, "fashion-means", pairs, SHARES, CLASSES)
 page.text((pairs, printed), lambda u, plain: study.as_printed_in_words(u, plain, SHARES))
+page.text(again, lambda u: figures.retrained_in_words(u, CLASSES))
 
 # %% [markdown]
 # ## Table 21: norms of the attacks

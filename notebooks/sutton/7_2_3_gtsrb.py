@@ -122,6 +122,7 @@ page.table("table-23", (pairs, again), figures.with_retraining(shares, LARGER_SI
 # %%
 figures.show_means(page, "gtsrb-means", pairs, SHARES, CLASSES, LARGER_SIGN)
 page.text((pairs, printed), lambda u, plain: study.as_printed_in_words(u, plain, SHARES, LARGER_SIGN))
+page.text(again, lambda u: figures.retrained_in_words(u, CLASSES, LARGER_SIGN))
 
 
 # %% [markdown]

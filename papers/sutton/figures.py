@@ -149,6 +149,22 @@ def with_retraining(rows, larger=None):
     return both
 
 
+def retrained_in_words(again, names, larger=None):
+    """How far further trainings of one problem lie apart; nothing of fewer than two that succeeded."""
+    trained = learned(again, larger) if len(again) else again
+    parts = [part for part in trained.get("test", ()) if part["attack"]["l2"]["count"]]
+    if len(parts) < 2:
+        return ""
+    problem, norms = next(iter(measured(trained))), [part["attack"]["l2"]["mean"] for part in parts]
+    accuracy, attackable, noise = (ends_in_words([tables.percent(part, key) for part in parts])
+                                   for key in ("accuracy", "attack", DELTAS[-1]))
+    return (f"Trainings that differ in their seed alone vary: over {len(parts)} further ones of "
+            f"*{name(problem, names)}* the test accuracy is {accuracy}, the attackable share {attackable}, "
+            f"the mean norm of the steps {min(norms):.2f} to {max(norms):.2f}, and noise of {DELTAS[-1]} "
+            f"times that norm flips {noise} of the labels. Where five are there, their spread gives the "
+            "interval with which published values are compared ({ref}`rule <one-choice>`).")
+
+
 def ends_in_words(shares):
     """The range of shares: "2.0% to 5.0%"; one share where all are equal."""
     return " to ".join(dict.fromkeys(in_percent(end(shares)) for end in (min, max)))
