@@ -93,6 +93,11 @@ page.extra("rank-agreement", natural, ranking.rank_agreement,
 page.text(natural, ranking.answer,
           "Of {quantities} quantities, the intervals of these exclude 0: {clear}. "
           "Differences between quantities were not tested.")
+page.text((natural, again), lambda *frames: " ".join(prose.fill(
+    "Over {seeds} trainings of {model} on {data} that differ in their seed alone, ROBY (L2) goes from "
+    "{roby_2_seeds} and the success at ε/3 from {asr_third_seeds}; over the {all} networks, each trained "
+    "once, from {roby_2_all} and from {asr_third_all}.", facts)
+    for facts in ranking.over_seeds(*frames).values()))
 page.extra("quantities", networks, lambda runs: figures.network_rows(
     runs, ["asr_third", *ranking.QUANTITIES], sort="asr_third"),
           f"Quantities by success at ε/3; distances are medians over at most {page.full.near} images",
@@ -288,15 +293,17 @@ page.statement("equation-pearson", data={"networks": figures.TEN, "r": right, "a
 # %%
 best = page.best(natural)
 if len(best) and (facts := ranking.answer(best)):
+    of_seeds = ranking.over_seeds(best, page.best(again)).get(facts["data"])
+    seeds = of_seeds and prose.fill("Over {seeds} {model}s that differ in their seed alone, ROBY goes from "
+                                    "{roby_2_seeds}, over the {all} networks from {roby_2_all}.", of_seeds)
     page.box(prose.fill(
         "Does ROBY, the overlap of the classes, rank networks by robustness as an attack does? Over our "
         "{networks} {data} networks, ROBY (L2 form; logits and true classes) has rank correlation "
         "{logits.third_2} with the success of PGD at a third of the paper's ε (95% interval; a good measure "
         "is near 1; paper, at the full ε: 1). With the last hidden layer and predicted classes, as in the "
-        "text, it is {hidden.third_2}. Of {tried} combinations of features, classes, norm and attack, "
-        "{above_0} have an interval above 0 and {below_0} below it (about {chance:.0f} by chance alone). At "
-        "the full ε, PGD flips {text} of the images and hardly ranks these networks, each trained once, so "
-        "this is no verdict on the paper.", facts), sets=[natural],
+        "text, it is {hidden.third_2}. {over_seeds} At the full ε, PGD flips {text} of the images and hardly "
+        "ranks these networks, so this is no verdict on the paper.", facts | {"over_seeds": seeds or ""}),
+        sets=[natural],
         picture=figures.draw_networks(figures.complete(figures.networks(best), figures.TEN)[facts["data"]], {
             "asr_third": "ASR, a third of its ε", "roby_2": "ROBY, L2"}, sort="asr_third"),
         alt="Attack success and ROBY over the networks, in the order of attack success.")

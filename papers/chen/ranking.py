@@ -146,6 +146,26 @@ HEADER = {"data set": "data set", "quantity": "quantity", "sign": "sign of a goo
           "networks": "Spearman (95% interval over resampled networks)"}
 
 
+def over_seeds(runs, again):
+    """`{data set: facts}`: ROBY and attack success of trainings of one network that differ in their seed.
+
+    again   further trainings of one network on each data set; of fewer than two there are no facts
+    """
+    if not len(again):
+        return {}
+    networks, facts = figures.networks(runs), {}
+    for data, trained in figures.networks(again).groupby("dataset", sort=False):
+        others = networks[networks.dataset == data]
+        same = pd.concat([trained, others[others.model == trained.model.iloc[0]]])
+        if len(trained) > 1:
+            facts[data] = {"data": data, "seeds": len(same), "all": len(others),
+                           "model": trained.model.iloc[0]} | {
+                f"{name}_{who}": figures.between(unit * nets[name], "%" * (unit > 1), 2)
+                for name, unit in (("roby_2", 1), ("asr_third", 100))
+                for who, nets in (("seeds", same), ("all", others))}
+    return facts
+
+
 def by_features(runs):
     """Rows (data set, features and classes): how ROBY ranks the networks by each reading of the text.
 
