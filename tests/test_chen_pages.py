@@ -271,9 +271,10 @@ def test_seeds_stand_beside_the_networks_of_their_data_set(monkeypatch):
     monkeypatch.setattr(figures, "networks", lambda runs: runs)
     natural = pd.DataFrame({"dataset": ["MNIST", "MNIST", "CIFAR-10"], "model": ["LeNet", "AlexNet", "LeNet"],
                             "roby_2": [0.5, 0.9, 0.1], "asr_third": [0.1, 0.4, 1.0]})
-    again = pd.DataFrame({"dataset": "MNIST", "model": "LeNet", "roby_2": [0.4, 0.6], "asr_third": [0.2, 0.3]})
+    again = pd.DataFrame({"dataset": "MNIST", "model": "LeNet", "roby_2": [0.4, 0.6],
+                          "asr_third": [0.2, 0.3]})
     facts = ranking.over_seeds(natural, again)
     assert list(facts) == ["MNIST"] and (facts["MNIST"]["seeds"], facts["MNIST"]["all"]) == (3, 2)
-    assert facts["MNIST"]["roby_2_seeds"] == "0.40 to 0.60" and facts["MNIST"]["roby_2_all"] == "0.50 to 0.90"
+    assert facts["MNIST"]["roby_2_seeds"] == "0.4 to 0.6" and facts["MNIST"]["roby_2_all"] == "0.5 to 0.9"
     assert facts["MNIST"]["asr_third_seeds"] == "10% to 30%"
     assert ranking.over_seeds(natural, again[:1]) == ranking.over_seeds(natural, pd.DataFrame()) == {}
