@@ -93,11 +93,8 @@ page.extra("rank-agreement", natural, ranking.rank_agreement,
 page.text(natural, ranking.answer,
           "Of {quantities} quantities, the intervals of these exclude 0: {clear}. "
           "Differences between quantities were not tested.")
-page.text((natural, again), lambda *frames: " ".join(prose.fill(
-    "Over {seeds} trainings of {model} on {data} that differ in their seed alone, ROBY (L2) goes from "
-    "{roby_2_seeds} and the success at ε/3 from {asr_third_seeds}; over the {all} networks, each trained "
-    "once, from {roby_2_all} and from {asr_third_all}.", facts)
-    for facts in ranking.over_seeds(*frames).values()))
+page.text((natural, again), lambda *frames: " ".join(
+    prose.fill(ranking.OVER_SEEDS, facts) for facts in ranking.over_seeds(*frames).values()))
 page.extra("quantities", networks, lambda runs: figures.network_rows(
     runs, ["asr_third", *ranking.QUANTITIES], sort="asr_third"),
           f"Quantities by success at ε/3; distances are medians over at most {page.full.near} images",

@@ -161,6 +161,8 @@ page.text(dense, ends,
         "success at ε/3 has rank correlation {roby_2:.2f} with ROBY, and {overlap_2:.2f} with the overlap: "
         "the two differ by ROBY's scaling inside each network. Accuracy differs, too ({accuracy}), so width "
         "need not be the cause.")
+page.text((dense, dense_again), lambda *frames: " ".join(
+    prose.fill(ranking.OVER_SEEDS, facts) for facts in ranking.over_seeds(*frames).values()))
 
 # %% [markdown]
 # ## Table VI: number of neurons

@@ -146,6 +146,12 @@ HEADER = {"data set": "data set", "quantity": "quantity", "sign": "sign of a goo
           "networks": "Spearman (95% interval over resampled networks)"}
 
 
+OVER_SEEDS = (      # with the facts of `over_seeds`
+    "Over {seeds} trainings of {model} on {data} that differ in their seed alone, ROBY (L2) goes from "
+    "{roby_2_seeds} and the success at ε/3 from {asr_third_seeds}; over the {all} networks, each trained "
+    "once, from {roby_2_all} and from {asr_third_all}.")
+
+
 def over_seeds(runs, again):
     """`{data set: facts}`: ROBY and attack success of trainings of one network that differ in their seed.
 
