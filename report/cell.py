@@ -12,8 +12,7 @@ class Cell:
     sd, n      standard deviation over networks, and the number of networks, where it is their mean
     of, hits   the number of images that a share is one of, where they are not all, and how many of them count
     low, high  the ends of its 95% interval
-    within     the ends of the 99% interval of its value for another training or another image, where the
-               paper's is one that is not known
+    within     the ends of the 99% interval of its value for another training, where it is that of one
     status     "proxy: why", "fitted: why" or "not measured: why"
     settled    whether nothing that is still missing elsewhere can change it
     """

@@ -2,7 +2,7 @@
 
 A value agrees by *printed precision* (half a unit of the last printed decimal), or because the paper's single
 run lies in the *interval* in which a single new net would fall, estimated from several of ours. The two are
-told apart wherever they are counted. A value of one net or image that has such an interval of its own
+told apart wherever they are counted. A value of one net that has such an interval of its own
 (`Cell.within`) agrees by this alone.
 
 A share of some of the images has a sampling error of its own: where the printed value lies inside it, the two
@@ -23,8 +23,8 @@ SAMPLING = "sampling error"
 CANNOT_TELL = "cannot tell"
 STATUSES = ("proxy", "fitted", CANNOT_TELL, "not measured")
 WIDE = 0.25        # share of its scale that an interval covers inside which agreement tells nothing
-CONFIDENCE = 0.99  # of the interval for a single new net or image, and of that of a share of images
-LEAST = 5          # fewer nets or images than this give no interval
+CONFIDENCE = 0.99  # of the interval for a single new net, and of that of a share of images
+LEAST = 5          # fewer nets than this give no interval
 
 
 # ---- single values ---------------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ def _shown(value):
 
 
 def half_width(sd, n, *, single=False):
-    """Half the width of the 99% prediction interval for one new net or image, from the SD over n, or None.
+    """Half the width of the 99% prediction interval for one new net, from the SD over n, or None.
 
     None below five: t quantile times SD times sqrt(1 + 1/n) is too wide then to tell anything apart.
 
@@ -96,7 +96,7 @@ def agreement(printed, cell, places):
     """
     half, width = 0.5 * 10.0 ** -places, half_width(cell.sd, cell.n)
     ways = [(PRECISION, cell.value - half, cell.value + half)]
-    if cell.within is not None:     # a value of one choice may be the printed one by chance
+    if cell.within is not None:     # a value of one net may be the printed one by chance
         ways = [(INTERVAL, cell.within[0] - half, cell.within[1] + half)]
     elif width is not None:
         ways += [(INTERVAL, cell.value - width, cell.value + width)]

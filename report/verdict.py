@@ -26,8 +26,7 @@ VERDICTS = {
 OF_STATUS = {"proxy": "proxy or fitted", "fitted": "proxy or fitted", CANNOT_TELL: "in part",
              NOT_MEASURED: NOT_MEASURED}
 ENOUGH = 95  # percent of the comparable values that must agree for `agrees`
-WAYS = {PRECISION: "to the printed precision",
-        INTERVAL: "inside the 99% interval of another network or image"}
+WAYS = {PRECISION: "to the printed precision", INTERVAL: "inside the 99% interval of another network"}
 SAID = {"proxy": "measured on a proxy", "fitted": "fitted to the published values"}
 TOO_WIDE = "the interval is too wide to decide"
 TOO_FEW = "the 99% interval of our share of images contains the published value"
@@ -161,8 +160,9 @@ def _statuses(cells):
 
 def _why(cell):
     """Why a value is left out; the intervals of those that cannot tell are not told one by one."""
-    return {SAMPLING: TOO_FEW, INTERVAL: TOO_WIDE}.get(cell["how"], cell["why"]) \
-        if cell["status"] == CANNOT_TELL else cell["why"]
+    if cell["status"] != CANNOT_TELL:
+        return cell["why"]
+    return {SAMPLING: TOO_FEW, INTERVAL: TOO_WIDE}.get(cell["how"], cell["why"])
 
 
 def failing(claims):

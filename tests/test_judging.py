@@ -601,7 +601,7 @@ def test_the_reason_counts_the_ways_apart_and_the_claims_that_fail_are_quoted():
     judged = [claim(True), claim(False, "It is robust."), claim(None), WAITING]
     assert verdict(judged, compared)[1] == (
         "1 of 2 judged claims hold, 1 claim waits, 1 claim cannot be judged; 6 of 10 published values agree "
-        "(5 to the printed precision, 1 inside the 99% interval of another network or image); "
+        "(5 to the printed precision, 1 inside the 99% interval of another network); "
         "2 values measured on a proxy (a reason)")
     assert failing(judged) == "fails: “It is robust.”" and failing([claim(True)]) == ""
     assert verdict([], [])[1] == "no claim to judge; no published value to compare"

@@ -291,8 +291,9 @@ page.statement("equation-pearson", data={"networks": figures.TEN, "r": right, "a
 best = page.best(natural)
 if len(best) and (facts := ranking.answer(best)):
     of_seeds = ranking.over_seeds(best, page.best(again)).get(facts["data"])
-    seeds = of_seeds and prose.fill("Over {seeds} {model}s that differ in their seed alone, ROBY goes from "
-                                    "{roby_2_seeds}, over the {all} networks from {roby_2_all}.", of_seeds)
+    seeds = of_seeds and prose.fill("Over {seeds} {model}s trained by the same rule with other seeds, ROBY "
+                                    "goes from {roby_2_seeds}, over the {all} networks from {roby_2_all}.",
+                                    of_seeds)
     page.box(prose.fill(
         "Does ROBY, the overlap of the classes, rank networks by robustness as an attack does? Over our "
         "{networks} {data} networks, ROBY (L2 form; logits and true classes) has rank correlation "

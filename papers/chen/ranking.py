@@ -147,7 +147,7 @@ HEADER = {"data set": "data set", "quantity": "quantity", "sign": "sign of a goo
 
 
 OVER_SEEDS = (      # with the facts of `over_seeds`
-    "Over {seeds} trainings of {model} on {data} that differ in their seed alone, ROBY (L2) goes from "
+    "Over {seeds} trainings of {model} on {data} by the same rule with other seeds, ROBY (L2) goes from "
     "{roby_2_seeds} and the success at ε/3 from {asr_third_seeds}; over the {all} networks, each trained "
     "once, from {roby_2_all} and from {asr_third_all}.")
 

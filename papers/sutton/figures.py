@@ -158,7 +158,7 @@ def retrained_in_words(again, names, larger=None):
     problem, norms = next(iter(measured(trained))), [part["attack"]["l2"]["mean"] for part in parts]
     accuracy, attackable, noise = (ends_in_words([tables.percent(part, key) for part in parts])
                                    for key in ("accuracy", "attack", DELTAS[-1]))
-    return (f"Trainings that differ in their seed alone vary: over {len(parts)} further ones of "
+    return (f"Trainings vary with their seed, which also draws the images: over {len(parts)} further ones of "
             f"*{name(problem, names)}* the test accuracy is {accuracy}, the attackable share {attackable}, "
             f"the mean norm of the steps {min(norms):.2f} to {max(norms):.2f}, and noise of {DELTAS[-1]} "
             f"times that norm flips {noise} of the labels. Where five are there, their spread gives the "
