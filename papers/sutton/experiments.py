@@ -14,6 +14,7 @@ from report.pretrained import pretrained_squeezenet
 from shared import runtime
 from shared.attacks.line import gradients, lost_margin, scalings, smallest_steps, squared_error, unit
 from shared.attacks.noise import BallNoise, CubeNoise, draw, matching_radius, uniform_ball
+from shared.attacks.optimised import CarliniWagner
 from shared.data import sets
 from shared.inference import Careful, pixels
 from shared.susceptibility import audit, measure
@@ -141,6 +142,7 @@ def measure_pair(dataset, class_a, class_b, *, architecture="sutton-vgg", noise=
                        equation (8)), counts as above, "l1", "l2", "linf": `summary` of the smallest flips
         "sampled"      arrays of at most 500 images perturbed: "attack_l2" [m], "first" [deltas, m] (index of
                        the flipping draw by increasing norm; `draws` where there is none)
+        "nearest"      of the test images alone: see `nearest`
         "margin", "linear", "stretch"   `summary` over images with an attack: logit margin; that over the norm
                        of its gradient, the distance of a linear net's boundary; attack size over this
     """
@@ -168,6 +170,7 @@ def measure_pair(dataset, class_a, class_b, *, architecture="sutton-vgg", noise=
         generator = runtime.generator(*names, part)
         result[part], attacked = measure(careful, x, y, points, deltas, images_attack=images_attack,
                                          images_random=images_random, generator=generator, device=device)
+    result["test"]["nearest"] = nearest(net, attacked, images_random, runtime.generator(*names, "nearest"))
     result["audit"] = audit(careful, attacked, points, deltas, generator=generator)
     if panels:
         examples = (panel(careful, attacked, label, points, deltas[-1]) for label in (0, 1))
@@ -185,6 +188,24 @@ def _careful(net, x, y, points, generator, *, images=256, radius=50.0):
     noise = points.points[torch.randint(len(points.points), (len(rows),), generator=generator)].cpu()
     noisy = [clean + size * noise for size in (radius / 50, radius / 10, radius)]
     return Careful.measured(net, torch.cat([clean, *noisy]), labels.repeat(4))
+
+
+# The boundary may be nearer than the step along the gradient is long. How much nearer shows an attack that
+# looks for the nearest example, on so many images.
+NEAREST, SHORTEST = 60, CarliniWagner(rate=0.01, c=1.0, searches=5, iterations=100)
+
+
+def nearest(net, attacked, images, generator):
+    """Norms of two attacks on at most `NEAREST` attackable images, and at most `images`, drawn at random.
+
+    "step" float32 [m] of the step along the gradient; "carlini_wagner" float32 [m], NaN where none was found.
+    """
+    rows = torch.randperm(len(attacked.rows), generator=generator)[:min(NEAREST, images or NEAREST)]
+    norms = torch.empty(0)
+    if len(rows):
+        found = SHORTEST(net, attacked.images[rows], attacked.labels[rows], generator=0)
+        norms = found.distance.where(found.success, torch.nan)
+    return {"step": attacked.size[rows].cpu().numpy(), "carlini_wagner": norms.cpu().numpy()}
 
 
 def panel(careful, attacked, label, points, delta, *, tries=100):
