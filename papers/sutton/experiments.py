@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 
 from papers.sutton import models
+from papers.sutton.class_pairs import audit, measure
 from report import registry, zoo
 from report.experiment import Experiment
 from report.pretrained import pretrained_squeezenet
@@ -16,7 +17,6 @@ from shared.attacks.line import gradients, lost_margin, scalings, smallest_steps
 from shared.attacks.noise import BallNoise, CubeNoise, draw, matching_radius, uniform_ball
 from shared.data import sets
 from shared.inference import Careful, pixels
-from shared.susceptibility import audit, measure
 from shared.training.fit import fit, share
 
 SEEDS = range(1, 6)     # of further trainings of one problem: how far another training moves its values
