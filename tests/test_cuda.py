@@ -5,10 +5,11 @@ Everywhere, the same comparison is made with a network on the CPU that sums in a
 import pytest
 import torch
 
+from papers.chen.attacks import HalfAdversarial
 from shared import borderline, inference, roby
 from shared import regions as boxes
 from shared.attacks.directions import directions
-from shared.attacks.gradient import PGD, HalfAdversarial
+from shared.attacks.gradient import PGD
 from shared.attacks.judge import Attack
 from shared.attacks.line import squared_error
 from shared.attacks.noise import BallNoise, CubeNoise

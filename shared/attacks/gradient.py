@@ -119,15 +119,6 @@ class PGD(Attack):
 
 
 @dataclass(frozen=True)
-class PGDBeyondWhite(PGD):
-    """PGD that lets pixels become brighter than white: the authors' code of `chen` cuts digits at 255, not 1.
-
-    `propose` alone is of use: the judge cuts every image to [0, 1].
-    """
-    white: ClassVar[float] = 255.0
-
-
-@dataclass(frozen=True)
 class Adversarial:
     """Training hook `hook(net, images, labels, generator) -> images`: each batch becomes the attack's images.
 
@@ -148,20 +139,6 @@ class Adversarial:
         with contextlib.nullcontext() if self.train_mode else frozen(net):
             draw = None if draw is None else draw.to(images.device)
             return self.attack.propose(Classifier(net), images, labels, draw)[0].clamp(0, 1)
-
-
-@dataclass(frozen=True)
-class HalfAdversarial(Adversarial):
-    """Training hook: the first half of each batch becomes the attack's images, the rest stays clean.
-
-    So says `chen`, Section IV.B; the authors' code trains on adversarial images alone, as `Adversarial` does.
-    """
-
-    def __call__(self, net, images, labels, generator):
-        """Clean and adversarial images for float32 images [n, C, H, W] in [0, 1], in their order."""
-        half = len(images) // 2
-        moved = super().__call__(net, images[:half], labels[:half], generator)
-        return torch.cat([moved, images[half:]])
 
 
 def scored(model, z, goal):
