@@ -12,17 +12,18 @@ import pytest
 import torch
 from torch import nn
 
+from papers.shu.attacks.fgsm_search import FGSMSearch
+from papers.shu.attacks.iterative import BasicIterative, MomentumIterative
+from papers.shu.attacks.newton import NewtonFool
+from papers.shu.attacks.pointwise import Pointwise
 from shared import borderline, inference, roby, runtime
 from shared import regions as boxes
 from shared.attacks.directions import directions
-from shared.attacks.gradient import FGSM, PGD, Adversarial, FGSMSearch
-from shared.attacks.iterative import BasicIterative, MomentumIterative
+from shared.attacks.gradient import FGSM, PGD, Adversarial
 from shared.attacks.judge import Attack, judge
 from shared.attacks.line import LineSearch, gradients, squared_error
-from shared.attacks.newton import NewtonFool
 from shared.attacks.noise import RandomSearch, draw
 from shared.attacks.optimised import CarliniWagner, OptMargin
-from shared.attacks.pointwise import Pointwise
 from shared.attacks.region import Region
 from shared.attacks.threat import L1, L2, Linf
 from shared.boundary.classifier import Pairs, train

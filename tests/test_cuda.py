@@ -118,5 +118,5 @@ def test_another_network_is_not_the_same(name):
 
 
 def test_every_attack_is_compared():
-    attacks = {kind for kind in Attack.__subclasses__() if kind.__module__.startswith("shared.")}
+    attacks = {kind for kind in Attack.__subclasses__() if kind.__module__.startswith(("shared.", "papers."))}
     assert attacks <= {type(attack) for attack in test_any_model.ATTACKS.values()}

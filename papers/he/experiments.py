@@ -1,6 +1,6 @@
 """The experiments of `he`: attacks (Section 3), line searches (4), boundary classifiers (5), ImageNet (D).
 
-An attack is one of `shared.attacks.optimised` or `gradient`; None leaves the image as it is, the paper's
+An attack is one of `presets` or of `shared.attacks.gradient`; None leaves the image as it is, the paper's
 benign example.
 """
 import dataclasses
@@ -9,12 +9,12 @@ from itertools import product
 
 import torch
 
-from papers.he import models
+from papers.he import models, presets
 from papers.he.models import Subject
 from papers.scales import PROFILES, scales
 from report.experiment import Experiment, results_of
 from shared import runtime
-from shared.attacks import directions, optimised
+from shared.attacks import directions
 from shared.attacks.gradient import FGSM, PGD, Adversarial
 from shared.attacks.optimised import CarliniWagner
 from shared.attacks.region import Region
@@ -66,9 +66,9 @@ def attacks_on(dataset, rate=None):
     rate  of the attacks by optimisation, in place of the authors': a few large steps serve for a quick look
     """
     size, searches = {
-        "mnist": (0.3, (optimised.MNIST_BRITTLE, optimised.MNIST_MARGIN, optimised.MNIST_STRONG)),
-        "cifar10": (8 / 255, (optimised.CIFAR10_BRITTLE, optimised.CIFAR10_MARGIN, optimised.CIFAR10_STRONG)),
-        "imagenet1000": (8 / 255, (optimised.IMAGENET_BRITTLE, optimised.IMAGENET_MARGIN))}[dataset]
+        "mnist": (0.3, (presets.MNIST_BRITTLE, presets.MNIST_MARGIN, presets.MNIST_STRONG)),
+        "cifar10": (8 / 255, (presets.CIFAR10_BRITTLE, presets.CIFAR10_MARGIN, presets.CIFAR10_STRONG)),
+        "imagenet1000": (8 / 255, (presets.IMAGENET_BRITTLE, presets.IMAGENET_MARGIN))}[dataset]
     if rate is not None:
         searches = [dataclasses.replace(attack, rate=rate) for attack in searches]
     return {"benign": None, **dict(zip(SEARCHED, searches)), "fgsm": FGSM(Linf(size))}
@@ -215,7 +215,7 @@ def attack_images(subject, attack, *, first, images, iterations, radius, shown, 
     return classified(subject, attack, first, images, iterations, radius, shown, seed)[-1]
 
 
-SCRIPT = optimised.MNIST_MARGIN     # OptMargin's settings in the authors' code
+SCRIPT = presets.MNIST_MARGIN     # OptMargin's settings in the authors' code
 # Of OptBrittle and OptStrong on MNIST, whose settings are not published: what others are called and change.
 SETTINGS = {
     "ours": ("Table 1", {}),
