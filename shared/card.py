@@ -31,7 +31,7 @@ from shared.attacks.line import LineSearch, lost_margin
 from shared.attacks.noise import RandomSearch
 from shared.attacks.optimised import CarliniWagner
 from shared.attacks.threat import L2, Linf
-from shared.boundary.survey import purity, survey
+from shared.boundary import purity, survey
 from shared.data import archives, content
 from shared.runtime import UserError
 from shared.statistics import share_interval

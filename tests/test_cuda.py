@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from papers.chen.attacks import HalfAdversarial
+from papers.he.classifier import features
 from shared import borderline, inference, roby
 from shared import regions as boxes
 from shared.attacks.directions import directions
@@ -14,8 +15,7 @@ from shared.attacks.judge import Attack
 from shared.attacks.line import squared_error
 from shared.attacks.noise import BallNoise, CubeNoise
 from shared.attacks.threat import Linf
-from shared.boundary.classifier import features
-from shared.boundary.survey import purity, survey
+from shared.boundary import purity, survey
 from shared.card import card
 from shared.similarity import ssim
 from shared.susceptibility import susceptibility

@@ -57,7 +57,7 @@ import torch
 from torch import nn
 from shared import borderline, inference, regions, roby, runtime, similarity, susceptibility
 from shared.attacks import gradient
-from shared.boundary import survey
+from shared import boundary
 from shared.data import sets
 from shared.training import fit
 

@@ -214,7 +214,7 @@ typical("borderline_similarity")
 
 # %% tags=["show-input"]
 from shared.attacks.directions import directions
-from shared.boundary.survey import survey
+from shared.boundary import survey
 
 lines = directions(x[0].numel(), 25, negatives=True, generator=0)
 crossings = survey(model, x, lines, step=0.02, top=0.5)

@@ -16,7 +16,7 @@ from shared.attacks import line
 from shared.attacks.directions import directions
 from shared.attacks.gradient import PGD
 from shared.attacks.threat import L2, Linf
-from shared.boundary.survey import survey
+from shared.boundary import survey
 from shared.data import sets
 from shared.inference import Careful, accuracy, chunk_for, frozen, label_margins, pixels
 from shared.training.checkpoint import checkpoint

@@ -9,7 +9,8 @@ from itertools import product
 
 import torch
 
-from papers.he import models, presets
+from papers.he import classifier, models, presets
+from papers.he.line_searches import random_points, with_tail_bug
 from papers.he.models import Subject
 from papers.scales import PROFILES, scales
 from report.experiment import Experiment, results_of
@@ -19,8 +20,7 @@ from shared.attacks.gradient import FGSM, PGD, Adversarial
 from shared.attacks.optimised import CarliniWagner
 from shared.attacks.region import Region
 from shared.attacks.threat import Linf, rms
-from shared.boundary import classifier
-from shared.boundary.survey import purity, strewn, survey
+from shared.boundary import purity, survey
 from shared.inference import Careful, checked_logits, frozen, logits
 
 # ---- networks, images, attacks ---------------------------------------------------------------------------
@@ -317,8 +317,8 @@ def search_by_steps(subject, attack, *, first, images, iterations, directions, s
     """
     x, _, model, batch = attacked(subject, attack, first, images, iterations, seed)
     dirs = directions_for(x, directions, negatives=True, seed=seed)
-    around = [[survey(model, batch.x[batch.counts], dirs, step=step, top=top, legacy_tail_bug=fault)
-               for fault in (False, True)] for step in steps]
+    exact = [survey(model, batch.x[batch.counts], dirs, step=step, top=top) for step in steps]
+    around = [[searches, with_tail_bug(searches)] for searches in exact]
 
     def of_steps(statistic):
         return [[statistic(searches).tolist() for searches in pair] for pair in around]
@@ -382,7 +382,8 @@ def surround(subject, attack, *, first, images, iterations, directions, negative
     x = batch.x[batch.counts]
     careful, otherwise = model, 0
     if len(x):
-        points = strewn(x, dirs, 2 * AUDITED, top=top, generator=runtime.generator(seed, "strewn", first))
+        points = random_points(x, dirs, 2 * AUDITED, top=top,
+                               generator=runtime.generator(seed, "strewn", first))
         careful = Careful.measured(model, points[:AUDITED])
         checked = points[AUDITED:]
         otherwise = int((logits(careful, checked).argmax(1) != logits(model, checked).argmax(1)).sum())
