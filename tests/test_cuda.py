@@ -7,13 +7,13 @@ import torch
 
 from papers.chen.attacks import HalfAdversarial
 from papers.he.classifier import features
+from papers.sutton.noise import BallNoise, CubeNoise
 from shared import borderline, inference, roby
 from shared import regions as boxes
 from shared.attacks.directions import directions
 from shared.attacks.gradient import PGD
 from shared.attacks.judge import Attack
 from shared.attacks.line import squared_error
-from shared.attacks.noise import BallNoise, CubeNoise
 from shared.attacks.threat import Linf
 from shared.boundary import purity, survey
 from shared.card import card

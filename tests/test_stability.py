@@ -7,10 +7,11 @@ import torch
 from torch import nn
 
 from papers.sutton import class_pairs, experiments
+from papers.sutton.noise import BallNoise, CubeNoise, matching_radius
 from papers.sutton.theory.ball import tail
 from shared import runtime, susceptibility
 from shared.attacks.line import gradients, lost_margin, scalings, smallest_steps, squared_error, unit
-from shared.attacks.noise import BallNoise, CubeNoise, draw, matching_radius, random_flips, uniform_ball
+from shared.attacks.noise import draw, random_flips, uniform_ball
 from shared.data import sets
 from shared.inference import Careful, margins
 

@@ -9,13 +9,14 @@ from scipy import special, stats
 
 from papers.sutton import class_pairs
 from papers.sutton.experiments import BLOCK, DELTAS, examine, perturbations
+from papers.sutton.noise import matching_radius
 from papers.sutton.tables import percent
 from papers.sutton.theory.ball import tail
 from papers.sutton.theory.models import planar_flip_probability
 from report import display, reference
 from report.verdict import equality
 from shared.attacks.line import scalings
-from shared.attacks.noise import draw, matching_radius, random_flips
+from shared.attacks.noise import draw, random_flips
 from shared.inference import Careful, classes
 from shared.susceptibility import percentage
 

@@ -9,12 +9,13 @@ import torch
 
 from papers.sutton import models
 from papers.sutton.class_pairs import audit, measure
+from papers.sutton.noise import BallNoise, CubeNoise, matching_radius
 from report import registry, zoo
 from report.experiment import Experiment
 from report.pretrained import pretrained_squeezenet
 from shared import runtime
 from shared.attacks.line import gradients, lost_margin, scalings, smallest_steps, squared_error, unit
-from shared.attacks.noise import BallNoise, CubeNoise, draw, matching_radius, uniform_ball
+from shared.attacks.noise import draw, uniform_ball
 from shared.data import sets
 from shared.inference import Careful, pixels
 from shared.training.fit import fit, share

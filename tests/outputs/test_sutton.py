@@ -1,7 +1,8 @@
-"""What `sutton` alone needs: the measuring of a class pair."""
+"""What `sutton` alone needs: the measuring of a class pair, noise while training."""
 import torch
 
 from papers.sutton.class_pairs import audit, measure, summary
+from papers.sutton.noise import BallNoise, CubeNoise, matching_radius
 from shared.inference import Careful, margins, pixels
 from tests.outputs.examples import SHAPE, Coarse, answers, apart, bf16, drawn, network, seeded
 
@@ -48,3 +49,10 @@ def test_audit(stored):
 def test_summaries(stored):
     values = torch.tensor([3.0, 1.0, 4.0, 1.0, 5.0])
     stored({"summary": [summary(values), summary(values, 8), summary(values[:1], 1), summary(values[:0])]})
+
+
+def test_training_noise(stored):
+    x = torch.rand(4, *SHAPE, generator=seeded("noises"))
+    stored({"cube": CubeNoise(0.3)(None, x, None, seeded("cube")),
+            "ball": BallNoise(2)(None, x, None, seeded("ball")),
+            "radius": [matching_radius(0.3, n) for n in (1, 3, 3072)]})
