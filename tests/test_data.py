@@ -21,6 +21,7 @@ from PIL import Image
 
 import papers.imagenet_samples
 import papers.sutton.traffic_signs  # noqa: F401
+from report.repository import ROOT
 from shared import runtime
 from shared.card import images_of
 from shared.data import archives, download, sets
@@ -345,7 +346,7 @@ dataset = sets.load("mnist", profile="paper")
 assert dataset.source == "download" and dataset.fingerprint == contents
 """
     given = json.dumps([COUNTS["mnist"], archives.SPECS["mnist"].contents, address])
-    environment = os.environ | {"PYTHONPATH": str(runtime.ROOT)}
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
     jobs = [subprocess.Popen([sys.executable, "-c", program, given], env=environment) for _ in range(2)]
     assert [job.wait(60) for job in jobs] == [0, 0]
     assert sorted(requests) == sorted(files)
@@ -401,7 +402,7 @@ def test_report_says_what_is_there_and_what_to_do(small, folder, monkeypatch):
 
 
 def test_the_page_states_what_each_set_must_contain():
-    rows = [line.split(" | ") for line in (runtime.ROOT / "book" / "data.md").read_text().splitlines()]
+    rows = [line.split(" | ") for line in (ROOT / "book" / "data.md").read_text().splitlines()]
     stated = {cells[0].strip("| `"): cells for cells in rows if len(cells) == 7}
     for name, spec in archives.SPECS.items():
         size, train, test, classes, contents, stand_in = stated[name][1:]

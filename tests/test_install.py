@@ -11,7 +11,7 @@ from importlib import metadata
 
 from setuptools import find_packages
 
-from shared import ROOT
+from report.repository import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
@@ -55,6 +55,7 @@ def test_the_installed_package_is_whole():
 ELSEWHERE = """
 import torch
 from torch import nn
+from report.repository import ROOT
 from shared import borderline, inference, regions, roby, runtime, similarity, susceptibility
 from shared.attacks import gradient
 from shared import boundary

@@ -3,7 +3,7 @@ import ast
 from functools import cache
 from pathlib import Path
 
-from shared import ROOT
+from report.repository import ROOT
 
 PACKAGES = ("shared", "report", "papers")
 

@@ -7,15 +7,15 @@ from shared.boundary import BEYOND, NEVER
 from shared.runtime import seeded
 
 
-def with_tail_bug(found):
+def with_tail_bug(surveyed):
     """A `Survey` as the authors' scripts for MNIST and CIFAR-10 leave it.
 
     Where every direction of an image has crossed, those that crossed last count as never found.
     """
-    complete = found.reached.all(1, keepdim=True)
-    forgotten = complete & (found.distance == found.distance.amax(1, keepdim=True))
-    return dataclasses.replace(found, distance=found.distance.masked_fill(forgotten, BEYOND),
-                               adjacent=found.adjacent.masked_fill(forgotten, NEVER))
+    complete = surveyed.reached.all(1, keepdim=True)
+    forgotten = complete & (surveyed.distance == surveyed.distance.amax(1, keepdim=True))
+    return dataclasses.replace(surveyed, distance=surveyed.distance.masked_fill(forgotten, BEYOND),
+                               adjacent=surveyed.adjacent.masked_fill(forgotten, NEVER))
 
 
 def random_points(x, dirs, count, *, top, generator):

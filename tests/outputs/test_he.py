@@ -24,8 +24,8 @@ def test_survey_with_the_tail_bug(stored):
         return torch.stack([-outside, outside], 1)
 
     x, dirs = 0.4 + 0.2 * some_images(8), ten_directions()
-    found = survey(ball, x, dirs, step=0.02, top=0.5)
-    stored([found, with_tail_bug(found)])
+    exact = survey(ball, x, dirs, step=0.02, top=0.5)
+    stored([exact, with_tail_bug(exact)])
 
 
 def test_random_points(stored):
