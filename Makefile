@@ -60,7 +60,7 @@ card: $(READY)
 	    --data "$(DATA)" --out "$(OUT)" --images $(or $(IMAGES),100) --check "$(CHECK)"
 
 data: $(READY)
-	python -m shared.data
+	python -m workflow.data
 
 missing: $(READY)
 	@python -m workflow.missing

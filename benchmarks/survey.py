@@ -12,7 +12,7 @@ from report import registry
 from shared import runtime
 from shared.attacks.directions import directions
 from shared.attacks.optimised import CarliniWagner
-from shared.boundary.survey import survey
+from shared.boundary import survey
 
 STEP, TOP = 0.02, 0.48
 LOOKS = round(TOP / STEP)

@@ -13,8 +13,9 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from types import SimpleNamespace
 
-from report import provenance, store
-from shared import ROOT, runtime
+from report import provenance, repository, store
+from report.repository import ROOT
+from shared import runtime
 from shared.data import content, sets
 from shared.training import checkpoint
 
@@ -99,7 +100,7 @@ def labelled(names, plan):
 
 def folder_of(experiment):
     """Where the recorded runs of an experiment lie, by its name."""
-    return runtime.results_folder() / "runs" / experiment
+    return repository.results_folder() / "runs" / experiment
 
 
 @dataclass

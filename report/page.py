@@ -25,6 +25,7 @@ from report import claims as judging
 from report import display, parameters, prose, provenance, record, reference, registry, results, tidy
 from report import experiment as experiments
 from report.cell import as_cell, values
+from report.notebook import prepare_kernel
 from report.verdict import NOT_MEASURED, NOTHING
 from shared import runtime
 from shared.data import sets as datasets
@@ -37,6 +38,7 @@ def start(name, namespace):
     Raises UserError, in one line, for an unknown parameter, a wrong type or a wrong value.
     """
     runtime.prepare()
+    prepare_kernel()
     if "__file__" in namespace:  # a script: SIGTERM ends it as Ctrl-C does
         runtime.stop_cleanly()
     return Page(name, namespace)

@@ -23,6 +23,7 @@ from typing import Annotated
 import yaml
 from pydantic import AfterValidator, BeforeValidator, Field, FiniteFloat, TypeAdapter, ValidationError
 
+from report import repository
 from shared import runtime
 from shared.runtime import UserError
 
@@ -121,7 +122,7 @@ RULES = {"profile": {"choices": runtime.PROFILES}, "device": {"choices": runtime
 # ---- declared --------------------------------------------------------------------------------------------
 def text_half(name):
     """The `.py` of notebook `name`, such as `ren/iii_borderline`."""
-    return runtime.repository("notebooks") / f"{name}.py"
+    return repository.folder("notebooks") / f"{name}.py"
 
 
 def _cell(path, text=None):
@@ -251,3 +252,11 @@ def values(known, namespace, words):
     checked = {name: parameter.check(namespace[name]) for name, parameter in known.items()}
     namespace.update(checked)
     return checked
+
+
+def index(name, value, count, of):
+    """`value` if it is one of `count` things, from 0; else UserError: ("digit", 99999, 500, "images")."""
+    if not 0 <= value < count:
+        raise UserError(f"parameter {name!r} cannot be {value}; allowed: 0 to {count - 1}, "
+                        f"since there are {count:,} {of}")
+    return value

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 
 from report import claims as judging
-from report import comparison, reference, store, verdict
+from report import comparison, reference, repository, store, verdict
 from report.cell import Cell, restored
 from shared import runtime
 from shared.data import content
@@ -146,7 +146,7 @@ def rests_on(sets, runs):
 # ---- files -----------------------------------------------------------------------------------------------
 def path(paper, item):
     """Where the record of an item is kept."""
-    return runtime.results_folder() / "paper" / paper / f"{item}.json"
+    return repository.results_folder() / "paper" / paper / f"{item}.json"
 
 
 def as_json(record):

@@ -3,7 +3,9 @@ import dataclasses
 import json
 from functools import cached_property
 
-from shared import ROOT, runtime
+from report import repository
+from report.repository import ROOT
+from shared import runtime
 
 FOLDER = ROOT / "book" / "reference"
 RESULT_KINDS = ("table", "figure", "algorithm", "theorem", "corollary", "lemma")  # what the book counts
@@ -148,6 +150,6 @@ SHORT = {key: paper.short for key, paper in PAPERS.items()}
 def paper(key):
     """The paper `key`. Raises UserError for an unknown key."""
     if key not in PAPERS:
-        runtime.repository("book/reference")
+        repository.folder("book/reference")
         raise runtime.UserError(f"unknown paper {key!r}; allowed: {', '.join(KEYS)}")
     return PAPERS[key]

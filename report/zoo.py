@@ -6,7 +6,8 @@ from pathlib import Path
 import torch
 
 from report import registry, store
-from shared import ROOT, runtime
+from report.repository import ROOT
+from shared import runtime
 from shared.data import content, sets
 from shared.inference import accuracy, logits
 from shared.training.fit import fit, share

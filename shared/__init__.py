@@ -9,6 +9,3 @@ data, similarity            data sets as tensors, content hashes; SSIM of whole 
 statistics                  intervals of shares, rank correlations
 runtime                     folders, files, locks, device, random generators, what a user is told
 """
-from pathlib import Path
-
-ROOT = Path(__file__).resolve().parents[1]

@@ -5,8 +5,6 @@ torch is imported where it is used: commands that compute nothing start two seco
 import contextlib
 import errno
 import hashlib
-import io
-import logging
 import numbers
 import os
 import re
@@ -21,8 +19,6 @@ from pathlib import Path
 
 import filelock
 from tqdm import tqdm
-
-from shared import ROOT
 
 PROFILES = ("smoke", "quick", "paper")
 DEVICES = ("auto", "cpu", "cuda")
@@ -49,14 +45,6 @@ NO_MEMORY = "not enough memory for this size; ask for less, or run fewer jobs at
 _NO_MEMORY_WORDS = ("can't allocate memory", "not enough memory", "out of memory", "Unable to allocate")
 _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR,
                errno.EEXIST, errno.EISDIR, errno.ENAMETOOLONG, errno.EFBIG}
-
-
-def index(name, value, count, of):
-    """`value` if it is one of `count` things, from 0; else UserError: ("digit", 99999, 500, "images")."""
-    if not 0 <= value < count:
-        raise UserError(f"parameter {name!r} cannot be {value}; allowed: 0 to {count - 1}, "
-                        f"since there are {count:,} {of}")
-    return value
 
 
 def one_line(kind, text):
@@ -90,10 +78,6 @@ def _threads():
     return int(asked)
 
 
-def _no_late_interrupt(record):
-    return "KeyboardInterrupt caught" not in record.getMessage()
-
-
 def prepare(*, computes=True):
     """Make this process fit for a run; to import this package changes nothing in a process.
 
@@ -105,9 +89,6 @@ def prepare(*, computes=True):
     if getattr(sys.excepthook, "func", None) is not _hook:
         sys.excepthook = partial(_hook, sys.excepthook)
     threads = _threads()
-    # jupyter_client interrupts a kernel before it ends it; under papermill that can meet the end of the last
-    # answer. No cell is stopped then, but the kernel logs an error. A stopped cell says so itself.
-    logging.getLogger("IPKernelApp").addFilter(_no_late_interrupt)
     if not computes:
         return
     import torch
@@ -148,33 +129,25 @@ def at_most(asked, there):
 
 
 # ---- folders ---------------------------------------------------------------------------------------------
-# Their defaults lie in the repository; of a package installed without it, in `~/.cache/boundary-book`.
-def repository(folder):
-    """A folder of the book's repository. Raises UserError where this package is installed without it."""
-    if not (ROOT / folder).is_dir():
-        raise UserError(f"no {folder} beside {ROOT / 'shared'}: the book's pages and printed values need a "
-                        "clone of its repository; run this there (the instruments work without)")
-    return ROOT / folder
+# Their defaults lie in the book's repository; of a package installed without it, in `~/.cache/boundary-book`.
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = {"BOUNDARY_CACHE": "_cache", "BOUNDARY_DATA": "data"}
 
 
-def _folder(variable, default):
-    beside = ROOT if (ROOT / "notebooks").is_dir() else Path("~/.cache/boundary-book")  # not among packages
-    return Path(os.environ.get(variable) or beside / default).expanduser().absolute()
+def folder(variable):
+    """The folder that an environment variable of `FOLDERS` names, or its default."""
+    parent = ROOT if (ROOT / "notebooks").is_dir() else Path("~/.cache/boundary-book")  # not among packages
+    return Path(os.environ.get(variable) or parent / FOLDERS[variable]).expanduser().absolute()
 
 
 def data_folder():
     """Where data files are looked for: `$BOUNDARY_DATA`, default `data/`."""
-    return _folder("BOUNDARY_DATA", "data")
+    return folder("BOUNDARY_DATA")
 
 
 def cache_folder():
     """Where finished work is kept: `$BOUNDARY_CACHE`, default `_cache/`. Safe to delete."""
-    return _folder("BOUNDARY_CACHE", "_cache")
-
-
-def results_folder():
-    """Where runs, records and kept nets are: `$BOUNDARY_RESULTS`, default `results/`."""
-    return _folder("BOUNDARY_RESULTS", "results")
+    return folder("BOUNDARY_CACHE")
 
 
 # ---- files -----------------------------------------------------------------------------------------------
@@ -182,9 +155,9 @@ _DAY = 24 * 3600
 
 
 def _remedy(path):
-    for name, folder in (("CACHE", cache_folder()), ("RESULTS", results_folder()), ("DATA", data_folder())):
-        if path == folder or folder in path.parents:
-            return f"or name another folder in BOUNDARY_{name}"
+    for variable in FOLDERS:
+        if folder(variable) in (path, *path.parents):
+            return f"or name another folder in {variable}"
     return "or name another folder (BOUNDARY_CACHE moves the cache)"
 
 
@@ -363,38 +336,14 @@ def seeded(generator, name):
 
 
 # ---- progress --------------------------------------------------------------------------------------------
-class _Line(io.TextIOBase):
-    """One line of a notebook's cell that progress bars overwrite; at last it is an output without data."""
-    encoding = "utf-8"
-
-    def __init__(self, shell):
-        self.cell, self.publish = shell.execution_count, shell.display_pub.publish
-        self.show({}, update=False)
-
-    def show(self, data, update=True):
-        self.publish(data, {}, transient={"display_id": f"progress-{os.getpid()}-{self.cell}"}, update=update)
-
-    def write(self, text):
-        text = text.replace("\x1b[A", "").strip("\r\n")  # bars inside others, too, are this line
-        if text:
-            self.show({"text/plain": text} if text.strip() else {})
-        return len(text)
-
-
-_line = None
+progress_stream = None      # progress_stream() -> where bars go instead of standard output, or None
 
 
 def progress(total, label):
-    """A text progress bar where somebody may look: a terminal or a notebook. It leaves nothing behind."""
-    global _line
-    file, ipython = sys.stdout, sys.modules.get("IPython") if "ipykernel" in sys.modules else None
-    shell = ipython and ipython.get_ipython()
-    if shell is not None:
-        if _line is None or _line.cell != shell.execution_count:
-            _line = _Line(shell)
-        file = _line
-    return tqdm(total=total, desc=label, file=file, leave=False, miniters=1,
-                disable=file is not _line and not file.isatty())
+    """A text progress bar where somebody may see it: a terminal or a notebook. It leaves nothing behind."""
+    stream = progress_stream and progress_stream()
+    seen = stream is not None or sys.stdout.isatty() or "ipykernel" in sys.modules
+    return tqdm(total=total, desc=label, file=stream or sys.stdout, leave=False, miniters=1, disable=not seen)
 
 
 # ---- chunks ----------------------------------------------------------------------------------------------

@@ -13,7 +13,8 @@ import filelock
 import pytest
 
 from report import reference
-from shared import ROOT, runtime
+from report.repository import ROOT
+from shared import runtime
 from tests import warm
 
 NOTEBOOKS = sorted(str(p.relative_to(ROOT / "notebooks").with_suffix(""))

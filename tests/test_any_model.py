@@ -12,21 +12,23 @@ import pytest
 import torch
 from torch import nn
 
+from papers.he.classifier import Pairs, train
+from papers.he.line_searches import random_points
+from papers.shu.attacks.fgsm_search import FGSMSearch
+from papers.shu.attacks.iterative import BasicIterative, MomentumIterative
+from papers.shu.attacks.newton import NewtonFool
+from papers.shu.attacks.pointwise import Pointwise
 from shared import borderline, inference, roby, runtime
 from shared import regions as boxes
 from shared.attacks.directions import directions
-from shared.attacks.gradient import FGSM, PGD, Adversarial, FGSMSearch
-from shared.attacks.iterative import BasicIterative, MomentumIterative
+from shared.attacks.gradient import FGSM, PGD, Adversarial
 from shared.attacks.judge import Attack, judge
 from shared.attacks.line import LineSearch, gradients, squared_error
-from shared.attacks.newton import NewtonFool
 from shared.attacks.noise import RandomSearch, draw
 from shared.attacks.optimised import CarliniWagner, OptMargin
-from shared.attacks.pointwise import Pointwise
 from shared.attacks.region import Region
 from shared.attacks.threat import L1, L2, Linf
-from shared.boundary.classifier import Pairs, train
-from shared.boundary.survey import strewn, survey
+from shared.boundary import survey
 from shared.data import archives, content, sets
 from shared.runtime import UserError
 from shared.similarity import ssim
@@ -68,7 +70,7 @@ ATTACKS = FROM_GRADIENTS | {"RandomSearch": RandomSearch(Linf(0.2), 8),
 def surveyed(model, x):
     dirs = directions(432, 3, generator=seeded())
     coarse = survey(model, x, dirs, step=0.1, top=0.5)
-    return [coarse, strewn(x, dirs, 3, top=0.5, generator=seeded())]
+    return [coarse, random_points(x, dirs, 3, top=0.5, generator=seeded())]
 
 
 INSTRUMENTS = {     # name: (model, images, labels) -> result
@@ -333,7 +335,8 @@ DISTANCES = torch.rand(8, 40, generator=seeded(), dtype=torch.float32)
 OTHERS = {      # they need a generator
     "Region": lambda seed: Region(0.1, 5).votes(NETWORK, X, generator=seed),
     "directions": lambda seed: directions(40, 3, generator=seed),
-    "strewn": lambda seed: strewn(X, directions(432, 3, generator=0), 3, top=0.5, generator=seed),
+    "random points": lambda seed: random_points(X, directions(432, 3, generator=0), 3, top=0.5,
+                                                generator=seed),
     "noise": lambda seed: boxes.noise(X, DISTANCES[:6, 0], generator=seed),
     "sample": lambda seed: boxes.intervals(X[:1], X, keep=0, least=2).sample(3, generator=seed),
     "bootstrap": lambda seed: roby.bootstrap(DISTANCES, torch.arange(8) % 4, draws=3, generator=seed),

@@ -7,17 +7,18 @@ import pytest
 import torch
 from torch import nn
 
+from papers.shu.attacks.fgsm_search import FGSMSearch
+from papers.shu.attacks.iterative import BasicIterative, MomentumIterative
+from papers.shu.attacks.newton import NewtonFool
+from papers.shu.attacks.pointwise import Pointwise
 from report import registry
 from shared import runtime
 from shared.attacks import judge
 from shared.attacks.directions import directions
-from shared.attacks.gradient import FGSM, PGD, Adversarial, FGSMSearch
-from shared.attacks.iterative import BasicIterative, MomentumIterative
+from shared.attacks.gradient import FGSM, PGD, Adversarial
 from shared.attacks.line import LineSearch, scalings
-from shared.attacks.newton import NewtonFool
 from shared.attacks.noise import RandomSearch
 from shared.attacks.optimised import CarliniWagner, OptMargin
-from shared.attacks.pointwise import Pointwise
 from shared.attacks.region import Region
 from shared.attacks.threat import L1, L2, Linf, rms
 from shared.data import sets

@@ -8,13 +8,13 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from papers.shu.attacks.fgsm_search import FGSMSearch
+from papers.shu.attacks.iterative import BasicIterative, MomentumIterative
+from papers.shu.attacks.newton import NewtonFool
+from papers.shu.attacks.pointwise import Pointwise, uniform
 from shared import runtime
 from shared.attacks import judge
-from shared.attacks.gradient import FGSMSearch
-from shared.attacks.iterative import BasicIterative, MomentumIterative
-from shared.attacks.newton import NewtonFool
 from shared.attacks.optimised import CarliniWagner
-from shared.attacks.pointwise import Pointwise, uniform
 
 with warnings.catch_warnings():      # Foolbox takes a filter from where SciPy no longer wants it taken
     warnings.simplefilter("ignore", DeprecationWarning)

@@ -13,7 +13,7 @@ from papers.findings import Checks, Printed, attainable, chances, columns, findi
 from papers.shu.audit import expected_range, middle_is_mean
 from papers.sutton.audit import smallest_total
 from report import reference
-from shared import ROOT
+from report.repository import ROOT
 
 PAPERS = ROOT.parent / "shared" / "papers"  # the papers' texts, where somebody has them
 WORDS = 12  # of a quotation, at most

@@ -16,7 +16,8 @@ import yaml
 from conftest import CHROMIUM, NOTEBOOKS, environment, in_a_browser, oddities, outputs
 
 from report import display, reference
-from shared import ROOT, runtime
+from report.repository import ROOT
+from shared import runtime
 from workflow import finder
 
 

@@ -9,8 +9,11 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from shared.card import SECTIONS, Card, Measure, card, difference, main, quantile, share
-from shared.card_html import strip
+from shared.card import Card, card
+from shared.card.command import main
+from shared.card.instruments import SECTIONS
+from shared.card.measures import Measure, difference, quantile, share
+from shared.card.page import strip
 from shared.data.standins import digits
 from shared.inference import label_margins
 from shared.runtime import UserError
@@ -156,7 +159,7 @@ def warned(report):
     (lambda model: lambda x: 1e-3 * model(x) + torch.eye(10)[3], "no-better-than-chance"),
 ])
 def test_what_a_model_does_wrong_is_warned_of_by_name(network, images, monkeypatch, wrapped, name):
-    monkeypatch.setattr("shared.card.SECTIONS", SECTIONS[:2] + SECTIONS[4:])  # the others take long
+    monkeypatch.setattr("shared.card.report.SECTIONS", SECTIONS[:2] + SECTIONS[4:])  # the others take long
     report = card(wrapped(network), *images, images=8)
     assert name in warned(report) and f"warning {name}, model: " in repr(report)
     assert not any("\n" in text for text in report.warnings.values())

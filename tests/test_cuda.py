@@ -5,16 +5,17 @@ Everywhere, the same comparison is made with a network on the CPU that sums in a
 import pytest
 import torch
 
+from papers.chen.attacks import HalfAdversarial
+from papers.he.classifier import features
+from papers.sutton.noise import BallNoise, CubeNoise
 from shared import borderline, inference, roby
 from shared import regions as boxes
 from shared.attacks.directions import directions
-from shared.attacks.gradient import PGD, HalfAdversarial
+from shared.attacks.gradient import PGD
 from shared.attacks.judge import Attack
 from shared.attacks.line import squared_error
-from shared.attacks.noise import BallNoise, CubeNoise
 from shared.attacks.threat import Linf
-from shared.boundary.classifier import features
-from shared.boundary.survey import purity, survey
+from shared.boundary import purity, survey
 from shared.card import card
 from shared.similarity import ssim
 from shared.susceptibility import susceptibility
@@ -117,5 +118,5 @@ def test_another_network_is_not_the_same(name):
 
 
 def test_every_attack_is_compared():
-    attacks = {kind for kind in Attack.__subclasses__() if kind.__module__.startswith("shared.")}
+    attacks = {kind for kind in Attack.__subclasses__() if kind.__module__.startswith(("shared.", "papers."))}
     assert attacks <= {type(attack) for attack in test_any_model.ATTACKS.values()}

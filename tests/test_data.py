@@ -19,6 +19,9 @@ import pytest
 import torch
 from PIL import Image
 
+import papers.imagenet_samples
+import papers.sutton.traffic_signs  # noqa: F401
+from report.repository import ROOT
 from shared import runtime
 from shared.card import images_of
 from shared.data import archives, download, sets
@@ -90,7 +93,7 @@ def small(monkeypatch):
     """small(name) makes `name` small and without mirrors, and returns the arrays of its npz."""
     def shrink(name, mirrors=()):
         arrays = draw(name)
-        contents = archives.fingerprint(archives.canonical(arrays))
+        contents = archives.fingerprint(archives.canonical(arrays, archives.SPECS[name].packed))
         spec = replace(archives.SPECS[name], counts=COUNTS[name], contents=contents, mirrors=mirrors)
         monkeypatch.setitem(archives.SPECS, name, spec)
         return arrays
@@ -343,7 +346,7 @@ dataset = sets.load("mnist", profile="paper")
 assert dataset.source == "download" and dataset.fingerprint == contents
 """
     given = json.dumps([COUNTS["mnist"], archives.SPECS["mnist"].contents, address])
-    environment = os.environ | {"PYTHONPATH": str(runtime.ROOT)}
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
     jobs = [subprocess.Popen([sys.executable, "-c", program, given], env=environment) for _ in range(2)]
     assert [job.wait(60) for job in jobs] == [0, 0]
     assert sorted(requests) == sorted(files)
@@ -351,7 +354,7 @@ assert dataset.source == "download" and dataset.fingerprint == contents
 
 # ---- arguments and views ---------------------------------------------------------------------------------
 @pytest.mark.parametrize("arguments, message", [
-    ({"name": "minst"}, "unknown data set 'minst'; allowed: mnist, fashion_mnist, cifar10, gtsrb"),
+    ({"name": "minst"}, "unknown data set 'minst'; allowed: mnist, fashion_mnist, cifar10, "),
     ({"name": "mnist", "profile": "full"}, "unknown profile 'full'; allowed: smoke, quick, paper")])
 def test_a_wrong_argument_is_named(arguments, message):
     with pytest.raises(ValueError, match=message):
@@ -399,7 +402,7 @@ def test_report_says_what_is_there_and_what_to_do(small, folder, monkeypatch):
 
 
 def test_the_page_states_what_each_set_must_contain():
-    rows = [line.split(" | ") for line in (runtime.ROOT / "book" / "data.md").read_text().splitlines()]
+    rows = [line.split(" | ") for line in (ROOT / "book" / "data.md").read_text().splitlines()]
     stated = {cells[0].strip("| `"): cells for cells in rows if len(cells) == 7}
     for name, spec in archives.SPECS.items():
         size, train, test, classes, contents, stand_in = stated[name][1:]

@@ -14,7 +14,8 @@ import pytest
 
 from report import record, store
 from report.experiment import Experiment, folder_of, results_of
-from shared import ROOT, runtime
+from report.repository import ROOT
+from shared import runtime
 from shared.data import sets
 from workflow import catalogue, compute, fill, jobs, missing
 

@@ -13,7 +13,7 @@ from papers.sutton.theory import formulas
 from papers.sutton.theory.ball import log_tail, tail
 from papers.sutton.theory.statements import STATEMENTS, verify
 from report import reference
-from shared import ROOT
+from report.repository import ROOT
 from workflow import catalogue
 
 NAMES = {r"\epsilon": "epsilon", r"\delta": "delta", r"\eta": "eta", r"\gamma": "gamma", "L": "lipschitz",

@@ -17,7 +17,8 @@ import torch
 import torchvision
 from torch import nn
 
-from shared import ROOT, inference
+from report.repository import ROOT
+from shared import inference
 from shared.attacks.gradient import PGD
 from shared.attacks.noise import RandomSearch
 from shared.attacks.threat import Linf

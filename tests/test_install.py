@@ -11,7 +11,7 @@ from importlib import metadata
 
 from setuptools import find_packages
 
-from shared import ROOT
+from report.repository import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
@@ -27,7 +27,8 @@ def distributions(path):
     """Names of the other distributions that a file imports."""
     for node in ast.walk(ast.parse(path.read_text())):
         modules = [a.name for a in node.names] if isinstance(node, ast.Import) else []
-        for module in modules + ([node.module] if isinstance(node, ast.ImportFrom) else []):
+        outer = isinstance(node, ast.ImportFrom) and not node.level
+        for module in modules + ([node.module] if outer else []):
             first = module.partition(".")[0]
             if first != "shared" and first not in sys.stdlib_module_names:
                 yield OWNERS()[first][0].lower()
@@ -49,15 +50,16 @@ def test_the_installed_package_is_whole():
     folders = {str(p.parent.relative_to(ROOT)).replace("/", ".") for p in (ROOT / "shared").rglob("*.py")}
     assert set(packages) == folders
     others = {p.name for p in (ROOT / "shared").rglob("*") if p.is_file() and p.suffix not in (".py", ".pyc")}
-    assert others == set(setuptools["package-data"]["shared"])
+    assert others == {name for names in setuptools["package-data"].values() for name in names}
 
 
 ELSEWHERE = """
 import torch
 from torch import nn
+from report.repository import ROOT
 from shared import borderline, inference, regions, roby, runtime, similarity, susceptibility
 from shared.attacks import gradient
-from shared.boundary import survey
+from shared import boundary
 from shared.data import sets
 from shared.training import fit
 

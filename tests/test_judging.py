@@ -15,8 +15,9 @@ from report import claims, comparison, display, numbers, record, reference, stor
 from report.cell import Cell, restored
 from report.comparison import INTERVAL, PRECISION, SAMPLING
 from report.experiment import Results
+from report.repository import ROOT
 from report.verdict import VERDICTS, failing, verdict
-from shared import ROOT, runtime
+from shared import runtime
 
 sys.path.insert(0, str(ROOT / "book/_ext"))
 import counts  # noqa: E402

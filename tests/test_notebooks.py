@@ -12,8 +12,9 @@ import pandas as pd
 import pytest
 from conftest import NOTEBOOKS, environment, oddities, outputs, ran
 
-from report import claims, display, reference, store
-from shared import ROOT, runtime
+from report import claims, display, reference, repository, store
+from report.repository import ROOT
+from shared import runtime
 from shared.data import sets
 from tests import flips
 from workflow import catalogue, run
@@ -257,7 +258,7 @@ def test_records_are_rebuilt_without_data_from_any_part_of_the_runs(home, monkey
         monkeypatch.setenv(display.PICTURES, str(home / "pictures"))
     key = name.split("/")[0]
     for recorded in sorted((ROOT / "results/runs" / key).glob("*")) if some else []:
-        folder = runtime.results_folder() / "runs" / key / recorded.name
+        folder = repository.results_folder() / "runs" / key / recorded.name
         folder.mkdir(parents=True)
         for file in store.files(sorted(recorded.glob("[!.]*.json"))[0]):
             shutil.copy(file, folder)

@@ -7,7 +7,8 @@ import torch
 from torch import nn
 
 from report import registry
-from shared import ROOT, inference
+from report.repository import ROOT
+from shared import inference
 from shared import regions as boxes
 from shared.attacks.gradient import FGSM
 from shared.attacks.judge import judge

@@ -126,9 +126,9 @@ def test_a_script_takes_its_command_line(declared, space):
 
 
 def test_a_number_that_counts_things_is_held_against_how_many_there_are():
-    assert runtime.index("digit", 9, 10, "test images") == 9
+    assert parameters.index("digit", 9, 10, "test images") == 9
     with pytest.raises(runtime.UserError, match="'digit' cannot be 99999; allowed: 0 to 499, .* 500 test"):
-        runtime.index("digit", 99999, 500, "test images")
+        parameters.index("digit", 99999, 500, "test images")
 
 
 def test_a_default_saved_into_the_file_still_departs_from_the_committed_one(monkeypatch):

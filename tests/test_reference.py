@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from report import reference
+from report.repository import ROOT
 from shared import runtime
 
 TABLES = [i for p in reference.PAPERS.values() for i in p.items.values() if i.rows]
@@ -141,7 +142,7 @@ def test_every_item_has_the_form_and_finite_numbers(key):
 
 
 def test_the_template_of_contributing_is_a_paper_and_its_fields_are_described(tmp_path):
-    text = (runtime.ROOT / "CONTRIBUTING.md").read_text()
+    text = (ROOT / "CONTRIBUTING.md").read_text()
     template = textwrap.dedent(re.search(r"```json\n(.*?)```", text, re.DOTALL)[1])
     (tmp_path / "toy.json").write_text(template)
     item = reference.read(tmp_path / "toy.json")["table-1"]

@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch import nn
 
+from papers.shu.attacks.fgsm_search import FGSMSearch
+from papers.shu.attacks.iterative import BasicIterative
 from report import reference
 from shared import regions as boxes
 from shared import runtime
-from shared.attacks.gradient import FGSMSearch
-from shared.attacks.iterative import BasicIterative
 from shared.regions import intervals
 
 SHAPE = (2, 3, 4)

@@ -12,6 +12,7 @@ import time
 import pytest
 import torch
 
+from report.repository import ROOT
 from shared import runtime
 
 
@@ -80,8 +81,8 @@ def test_two_hundred_turns_at_a_lock_have_no_two_holders(tmp_path):
 def script(text, **environment):
     """The finished process of a prepared script; it imports torch only if it uses it."""
     text = f"from shared import runtime\nruntime.prepare(computes={'torch' in text})\n{text}"
-    return subprocess.run([sys.executable, "-c", text], cwd=runtime.ROOT, text=True, capture_output=True,
-                          env={**os.environ, "PYTHONPATH": str(runtime.ROOT), **environment})
+    return subprocess.run([sys.executable, "-c", text], cwd=ROOT, text=True, capture_output=True,
+                          env={**os.environ, "PYTHONPATH": str(ROOT), **environment})
 
 
 @pytest.mark.parametrize("text, environment, message", [
@@ -147,7 +148,7 @@ def test_to_import_the_package_changes_nothing_in_a_process(tmp_path):
     folders = {f"BOUNDARY_{name}": str(tmp_path / name) for name in ("CACHE", "DATA", "RESULTS")}
     process = subprocess.run(
         [sys.executable, "-c", SILENT], text=True, capture_output=True,
-        env={**os.environ, "PYTHONPATH": str(runtime.ROOT), "HOME": str(tmp_path), "OMP_NUM_THREADS": "1",
+        env={**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "OMP_NUM_THREADS": "1",
              "MPLBACKEND": "agg", "MPLCONFIGDIR": str(tmp_path / "fonts"), **folders})
     assert process.returncode == 0, process.stderr
     assert int(process.stdout) > 30
@@ -157,11 +158,11 @@ def test_a_command_prepares_its_process_before_anything_else():
     """Commands are files that a person starts with `python -m`."""
     commands = {}
     for folder in ("workflow", "benchmarks", "shared", "report", "papers", "tests"):
-        for path in (runtime.ROOT / folder).rglob("*.py"):
+        for path in (ROOT / folder).rglob("*.py"):
             text, _, body = path.read_text().partition('\nif __name__ == "__main__":\n')
             if body and not path.name.startswith("test_"):
                 commands[path] = text, body
-    assert {path.parent.name for path in commands} == {"workflow", "benchmarks", "data", "shared", "tests"}
+    assert {path.parent.name for path in commands} == {"workflow", "benchmarks", "sutton", "shared", "tests"}
     for path, (text, body) in commands.items():
         if "shared" in text + body:  # what imports nothing of the package has no messages of it
             assert re.match(r"\s*runtime\.prepare\((computes=False)?\)", body), path
@@ -175,7 +176,7 @@ def test_a_copy_inside_another_repository_has_not_that_one_s_revision(tmp_path):
     tree = tmp_path / "exported"
     (tree / "shared").mkdir(parents=True)
     for name in ("__init__.py", "runtime.py"):
-        shutil.copy(runtime.ROOT / "shared" / name, tree / "shared")
+        shutil.copy(ROOT / "shared" / name, tree / "shared")
     git("init", "-q")
     git("commit", "-q", "--allow-empty", "-m", "another")
 

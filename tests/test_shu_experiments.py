@@ -6,11 +6,11 @@ import torch
 
 from papers.shu import experiments
 from papers.shu import models as shu
+from papers.shu.attacks.iterative import BasicIterative
 from papers.shu.experiments import Family
 from report.experiment import Experiment, recorded
 from shared import regions as boxes
 from shared import runtime
-from shared.attacks.iterative import BasicIterative
 from shared.regions import Box
 
 EXPERIMENTS = [value for value in vars(experiments).values() if isinstance(value, Experiment)]

@@ -6,11 +6,12 @@ import pytest
 import torch
 from torch import nn
 
-from papers.sutton import experiments
+from papers.sutton import class_pairs, experiments
+from papers.sutton.noise import BallNoise, CubeNoise, matching_radius
 from papers.sutton.theory.ball import tail
 from shared import runtime, susceptibility
 from shared.attacks.line import gradients, lost_margin, scalings, smallest_steps, squared_error, unit
-from shared.attacks.noise import BallNoise, CubeNoise, draw, matching_radius, random_flips, uniform_ball
+from shared.attacks.noise import draw, random_flips, uniform_ball
 from shared.data import sets
 from shared.inference import Careful, margins
 
@@ -230,8 +231,8 @@ def test_panels_show_the_image_and_its_perturbations():
     network, images, labels = curved()
     points, steps = draw(80, SHAPE, runtime.generator(19)), attacked(network, images, labels)
     rows = steps.success.nonzero()[:, 0]
-    flipped = susceptibility.Attacked(rows, images[rows], labels[rows], steps.direction[rows],
-                                      steps.size[rows])
+    flipped = class_pairs.Attacked(rows, images[rows], labels[rows], steps.direction[rows],
+                                   steps.size[rows])
     for label in (0, 1):
         panel = experiments.panel(Careful(network), flipped, label, points, 5)
         wrong = margins(network, torch.from_numpy(panel["images"]).float(), torch.full((4,), label)) <= 0

@@ -6,7 +6,7 @@ import jupytext
 import pytest
 from conftest import NOTEBOOKS, outputs
 
-from shared import ROOT
+from report.repository import ROOT
 
 # What stands in for a term of the field, as a pattern of whole words, and the term.
 WORDS = {

@@ -10,12 +10,13 @@ import torch
 from scipy import stats
 
 from papers.sutton import claims, definitions, experiments, figures, study, tables
+from papers.sutton.class_pairs import summary
 from papers.sutton.definitions import Checks
 from papers.sutton.experiments import DELTAS
 from report import reference, results
 from report.comparison import compare
 from report.experiment import Results, folder_of, recorded
-from shared.susceptibility import percentage, summary
+from shared.susceptibility import percentage
 from workflow import catalogue
 
 NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")

@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
+from report.repository import ROOT
 from report.tidy import MIME
-from shared import ROOT
 from workflow import table
 
 PAGE = (ROOT / "book/how-to-run.md").read_text().partition("## Many runs")[2]

@@ -16,6 +16,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from report import registry, zoo
+from report.repository import ROOT
 from shared import inference, runtime
 from shared.data import sets
 from shared.training import checkpoint
@@ -331,7 +332,7 @@ def test_two_processes_train_one_network_once(home):
 
 
 def test_every_committed_network_is_sound_small_and_of_today_s_code():
-    for path in (runtime.ROOT / "results/zoo").glob("*.safetensors"):
+    for path in (ROOT / "results/zoo").glob("*.safetensors"):
         facts, _ = zoo.about(path)
         architecture, recipe = facts["architecture"], Recipe(**facts["recipe"])
         data = SimpleNamespace(fingerprint=facts["data_fingerprint"], stand_in=None,

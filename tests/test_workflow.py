@@ -26,7 +26,8 @@ from traitlets.config import Config
 
 from report import page, parameters
 from report.experiment import Results
-from shared import ROOT, runtime
+from report.repository import ROOT
+from shared import runtime
 from shared.data import sets
 from workflow import book, catalogue, fill, imports, missing, pair, records, render, run, versions
 
@@ -269,7 +270,7 @@ def test_make_runs_a_notebook_in_a_folder_with_a_space(tmp_path):
     tree = tmp_path / "My Drive/book"
     copied(tree, ("shared", "report", "workflow", "book/reference"),
            ("Makefile", "requirements.lock", "_toc.yml"))
-    write(tree / "notebooks/ren/in.ipynb", "import shared\nprint(shared.ROOT)")
+    write(tree / "notebooks/ren/in.ipynb", "import shared\nprint(shared.__file__)")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tree / ".venv"], check=True)
     packages, = tree.glob(".venv/lib/python3*/site-packages")
     (packages / "boundary_book.pth").write_text(f"{tree}\n")
@@ -283,7 +284,9 @@ def test_make_runs_a_notebook_in_a_folder_with_a_space(tmp_path):
     assert str(tree) in (tree / "_runs/smoke/notebooks/ren/in.ipynb").read_text()
 
 
-BARS = """from shared import runtime
+BARS = """from report import notebook
+from shared import runtime
+notebook.prepare_kernel()
 for label in ("first", "second"):
     with runtime.progress(3, label) as bar:
         for _ in range(3):
@@ -299,9 +302,9 @@ def test_progress_leaves_nothing_in_a_saved_notebook(tmp_path):
     assert bar["data"] == {} and end["text"] == ["end\n"]
 
 
-LATE = """from shared import runtime
+LATE = """from report import notebook
 import time
-runtime.prepare(computes=False)
+notebook.prepare_kernel()
 handlers = get_ipython().kernel.shell_handlers
 at_once = handlers["kernel_info_request"]
 async def late(*message):

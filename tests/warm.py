@@ -17,7 +17,8 @@ import socket
 import subprocess
 import sys
 
-from shared import ROOT, runtime
+from report.repository import ROOT
+from shared import runtime
 
 
 class Runs:

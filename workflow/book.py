@@ -2,13 +2,14 @@
 import sys
 from pathlib import Path
 
+from report import repository
 from shared import runtime
 from workflow import catalogue, jobs
 
 
 def last_recorded(name):
     """When the last run of a notebook's paper was recorded, in seconds; 0 where there is none."""
-    runs = (runtime.results_folder() / "runs" / name.split("/")[0]).glob("*/[!.]*.json")
+    runs = (repository.results_folder() / "runs" / name.split("/")[0]).glob("*/[!.]*.json")
     return max((path.stat().st_mtime for path in runs), default=0)
 
 

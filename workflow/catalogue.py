@@ -3,7 +3,7 @@ import importlib
 import json
 import re
 
-from shared import ROOT
+from report.repository import ROOT
 
 FOLDER = ROOT / "notebooks"
 

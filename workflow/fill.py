@@ -14,7 +14,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from shared import ROOT, runtime
+from report import repository
+from report.repository import ROOT
+from shared import runtime
 from shared.runtime import UserError
 from workflow import catalogue, jobs, missing
 
@@ -78,7 +80,7 @@ def move(words):
     env = os.environ | {HERE: str(lock.fileno()), "PYTHONPATH": str(tree),
                         "BOUNDARY_DATA": str(runtime.data_folder()),
                         "BOUNDARY_CACHE": str(runtime.cache_folder()),
-                        "BOUNDARY_RESULTS": str(runtime.results_folder())}
+                        "BOUNDARY_RESULTS": str(repository.results_folder())}
     os.chdir(tree)
     os.execve(sys.executable, [sys.executable, "-m", "workflow.fill", *words], env)
 

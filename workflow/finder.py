@@ -5,7 +5,8 @@ python -m workflow.finder
 import re
 
 from report import reference
-from shared import ROOT, runtime
+from report.repository import ROOT
+from shared import runtime
 from workflow import catalogue
 
 README = ROOT / "README.md"

@@ -3,20 +3,22 @@ import ast
 from functools import cache
 from pathlib import Path
 
-from shared import ROOT
+from report.repository import ROOT
 
 PACKAGES = ("shared", "report", "papers")
 
 
 @cache
 def _direct(path, root, _mtime):
-    """Files of the packages that a Python file itself imports; the project has no relative imports."""
+    """Files of the packages that a Python file itself imports."""
     names, files_ = set(), set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+            above = path.relative_to(root).parent.parts[:1 - node.level or None] if node.level else ()
+            module = ".".join([*above, *filter(None, [node.module])])
+            names |= {module, *(f"{module}.{alias.name}" for alias in node.names)}
     for parts in (name.split(".") for name in names):
         for n in range(1, len(parts) + 1) if parts[0] in PACKAGES else ():
             base = root.joinpath(*parts[:n])

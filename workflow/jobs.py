@@ -7,7 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from shared import ROOT, runtime
+from report.repository import ROOT
+from shared import runtime
 
 PATIENCE = 60   # seconds for an orderly end
 

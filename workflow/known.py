@@ -1,4 +1,4 @@
-"""Measure kept networks for the report card's dots: python -m workflow.known; writes shared/card_known.json
+"""Measure kept networks for the report card's dots: python -m workflow.known; writes shared/card/known.json
 
 One seed of each architecture, recipe and data set. A network that is there already is not measured again:
 where an instrument of the card has changed, delete the file first.
@@ -10,7 +10,7 @@ import torch
 from report import reference, registry, zoo
 from shared import runtime
 from shared.card import card
-from shared.card_html import KNOWN
+from shared.card.page import KNOWN
 from shared.data import sets
 
 IMAGES = 1000   # of the test set, for accuracy and ROBY; the attacks take the card's own number

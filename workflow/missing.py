@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import torch
 
-from report import claims, record, reference, store
+from report import claims, record, reference, repository, store
 from report.experiment import recorded
 from shared import runtime
 from workflow import catalogue
@@ -92,7 +92,7 @@ def items(known):
     """
     before = {name: e.versions for name, e in catalogue.experiments().items()}
     lacking = []
-    for file in sorted((runtime.results_folder() / "paper").glob("*/*.json")):
+    for file in sorted((repository.results_folder() / "paper").glob("*/*.json")):
         paper, item = file.parent.name, file.stem
         kept, lacks = record.read(paper, item), set()
         for name in kept.get("absent", ()):
@@ -188,7 +188,7 @@ def standing(results, known, after=()):
 
 def unplanned(standing):
     """Lines on run files that no plan names."""
-    for folder in sorted((runtime.results_folder() / "runs").glob("*/*")):
+    for folder in sorted((repository.results_folder() / "runs").glob("*/*")):
         name = "/".join(folder.parts[-2:])
         plan = standing[name].published if name in standing else {}
         for path in sorted(folder.glob("[!.]*.json")):

@@ -10,7 +10,8 @@ from pathlib import Path
 import jupytext
 import nbformat
 
-from shared import ROOT, runtime
+from report.repository import ROOT
+from shared import runtime
 
 COPY = "-Copy"      # in JupyterLab's name of a copy, which is a reader's own and no page
 KEEP_CELL = {"tags", "mystnb"}

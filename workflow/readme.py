@@ -4,7 +4,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from shared import ROOT, runtime
+from report.repository import ROOT
+from shared import runtime
 from workflow import finder, records
 
 PICTURE = ROOT / "book/_static/walk.png"

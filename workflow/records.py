@@ -19,8 +19,9 @@ import traceback
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from report import parameters, reference
-from shared import ROOT, runtime
+from report import parameters, reference, repository
+from report.repository import ROOT
+from shared import runtime
 from workflow import catalogue, jobs
 
 # The environment of the processes that run text halves: one thread, no display.
@@ -106,7 +107,7 @@ def compare(old, new, names=None):
 def scratch(folder):
     """A results folder of its own that shares the committed runs and nets."""
     for part in ("runs", "zoo"):
-        source = runtime.results_folder() / part
+        source = repository.results_folder() / part
         if source.is_dir():
             (Path(folder) / part).symlink_to(source)
     return Path(folder)
@@ -122,7 +123,7 @@ def main(words):
     if unknown := [n for n in names if n not in catalogue.notebooks()]:
         raise runtime.UserError(f"unknown notebook {unknown[0]!r}; "
                                 f"allowed: {', '.join(catalogue.notebooks())}")
-    start, bad, kept = time.perf_counter(), [], runtime.results_folder()
+    start, bad, kept = time.perf_counter(), [], repository.results_folder()
     with tempfile.TemporaryDirectory() as folder:
         results = scratch(folder) if given.check else kept
         for name, seconds, error in rebuild(names, results):

@@ -4,7 +4,8 @@ import shutil
 import subprocess
 import sys
 
-from shared import ROOT, runtime
+from report.repository import ROOT
+from shared import runtime
 
 PAGES = ROOT / "_build" / "html"
 WHOLE = PAGES / ".whole"  # book/_ext/whole.py writes it at the end of a rendering

@@ -18,7 +18,8 @@ from types import SimpleNamespace
 
 from report import experiment as experiments
 from report import registry, store
-from shared import ROOT, runtime
+from report.repository import ROOT
+from shared import runtime
 from shared.data import content, sets
 from workflow import catalogue, records
 

@@ -10,7 +10,7 @@ from places import ROOT
 from sphinx.util.fileutil import copy_asset
 
 from report import comparison, record
-from shared import runtime
+from report.repository import results_folder
 
 
 # ---- links -----------------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ def rows_as_csv(rows, path):
 
 def copy(folder):
     """The records as files of the built site: `<paper>/<item>.json`, and `.csv` where they have rows."""
-    copy_asset(runtime.results_folder() / "paper", folder)
+    copy_asset(results_folder() / "paper", folder)
     for file in folder.glob("*/*.json"):
         if rows := json.loads(file.read_text()).get("rows"):
             rows_as_csv(rows, file.with_suffix(".csv"))

@@ -40,7 +40,7 @@ import matplotlib.pyplot as plt
 
 from report import display, prose, record
 from report.page import start
-from shared import card_html
+from shared.card import page as card_page
 
 page = start("guide/your_own_model", globals())
 scale = page.scale(smoke=dict(images=24), quick=dict(images=100), paper=dict(images=100))
@@ -63,7 +63,7 @@ def typical(*names):
     rows = []
     for m in (report.measure("model", name) for name in names):
         values = [network[m.name] for network in known if m.name in network] or [None]
-        own, low, high, *others = (card_html.number(v, "%" if m.unit == "%" else "") for v in (
+        own, low, high, *others = (card_page.number(v, "%" if m.unit == "%" else "") for v in (
             m.value, m.low, m.high, min(values), prose.median(values), max(values)))
         rows.append([f"{m.label}, {m.unit}".strip(", %"), f"{own} ({low} to {high}; n = {m.n})", *others])
     heads = ["measure", "script (95% interval)", "lowest of the others", "their median", "their highest"]
@@ -120,7 +120,7 @@ report.save("card.html")
 print(report)
 
 # %% tags=["hide-cell"]
-known = card_html.known(x[0].shape).values()    # the measures of each network
+known = card_page.known(x[0].shape).values()    # the measures of each network
 rows = torch.randperm(len(x_test), generator=page.generator("images"))[:scale.images]
 model, x, y = model.to(page.device), x_test[rows].to(page.device), y_test[rows].to(page.device)
 
@@ -214,7 +214,7 @@ typical("borderline_similarity")
 
 # %% tags=["show-input"]
 from shared.attacks.directions import directions
-from shared.boundary.survey import survey
+from shared.boundary import survey
 
 lines = directions(x[0].numel(), 25, negatives=True, generator=0)
 crossings = survey(model, x, lines, step=0.02, top=0.5)

@@ -52,7 +52,7 @@ from papers.small_network import small_network
 from report.page import start
 from report.prose import mean, short
 from report.verdict import equality
-from shared.boundary.survey import purity, survey
+from shared.boundary import purity, survey
 
 page = start("he/4_boundary", globals())
 

@@ -45,11 +45,10 @@ import matplotlib.pyplot as plt
 import torch
 from torch import nn
 
-from papers.he import boundary, experiments, figures
+from papers.he import boundary, classifier, experiments, figures
 from report import display, prose
 from report.cell import Cell
 from report.page import start
-from shared.boundary import classifier
 
 page = start("he/5_classifier", globals())
 

@@ -47,10 +47,10 @@ from torch import nn
 from papers.sutton import definitions
 from papers.sutton.definitions import FLAT, SIX, by_loop
 from papers.sutton.experiments import DELTAS
+from papers.sutton.noise import BallNoise, CubeNoise, matching_radius
 from report import prose, registry
 from report.page import start
 from shared.attacks.line import scalings
-from shared.attacks.noise import BallNoise, CubeNoise, matching_radius
 from shared.inference import classes
 
 page = start("sutton/7_1_setup", globals())

@@ -7,15 +7,16 @@ import numpy as np
 import torch
 
 from papers.chen import models
+from papers.chen.attacks import HalfAdversarial, LinfEuclideanSteps, PGDBeyondWhite
 from papers.scales import scales
 from report import provenance, reference, registry
 from report.experiment import Experiment
 from shared import roby, runtime
 from shared.attacks import line
 from shared.attacks.directions import directions
-from shared.attacks.gradient import PGD, HalfAdversarial, PGDBeyondWhite
-from shared.attacks.threat import L2, Linf, LinfEuclideanSteps
-from shared.boundary.survey import survey
+from shared.attacks.gradient import PGD
+from shared.attacks.threat import L2, Linf
+from shared.boundary import survey
 from shared.data import sets
 from shared.inference import Careful, accuracy, chunk_for, frozen, label_margins, pixels
 from shared.training.checkpoint import checkpoint

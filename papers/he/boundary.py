@@ -6,12 +6,11 @@ import numpy as np
 import pandas as pd
 import torch
 
-from papers.he import figures
+from papers.he import classifier, figures
 from papers.he.experiments import COLUMNS
 from report import display
 from report.tidy import unnest
 from shared.attacks.region import Region
-from shared.boundary import classifier
 from shared.data.archives import SPECS
 from shared.susceptibility import percentage
 

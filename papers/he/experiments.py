@@ -1,6 +1,6 @@
 """The experiments of `he`: attacks (Section 3), line searches (4), boundary classifiers (5), ImageNet (D).
 
-An attack is one of `shared.attacks.optimised` or `gradient`; None leaves the image as it is, the paper's
+An attack is one of `presets` or of `shared.attacks.gradient`; None leaves the image as it is, the paper's
 benign example.
 """
 import dataclasses
@@ -9,18 +9,19 @@ from itertools import product
 
 import torch
 
-from papers.he import models
+from papers import imagenet_samples
+from papers.he import classifier, models, presets
+from papers.he.line_searches import random_points, with_tail_bug
 from papers.he.models import Subject
 from papers.scales import PROFILES, scales
 from report.experiment import Experiment, results_of
 from shared import runtime
-from shared.attacks import directions, optimised
+from shared.attacks import directions
 from shared.attacks.gradient import FGSM, PGD, Adversarial
 from shared.attacks.optimised import CarliniWagner
 from shared.attacks.region import Region
 from shared.attacks.threat import Linf, rms
-from shared.boundary import classifier
-from shared.boundary.survey import purity, strewn, survey
+from shared.boundary import purity, survey
 from shared.inference import Careful, checked_logits, frozen, logits
 
 # ---- networks, images, attacks ---------------------------------------------------------------------------
@@ -66,9 +67,9 @@ def attacks_on(dataset, rate=None):
     rate  of the attacks by optimisation, in place of the authors': a few large steps serve for a quick look
     """
     size, searches = {
-        "mnist": (0.3, (optimised.MNIST_BRITTLE, optimised.MNIST_MARGIN, optimised.MNIST_STRONG)),
-        "cifar10": (8 / 255, (optimised.CIFAR10_BRITTLE, optimised.CIFAR10_MARGIN, optimised.CIFAR10_STRONG)),
-        "imagenet1000": (8 / 255, (optimised.IMAGENET_BRITTLE, optimised.IMAGENET_MARGIN))}[dataset]
+        "mnist": (0.3, (presets.MNIST_BRITTLE, presets.MNIST_MARGIN, presets.MNIST_STRONG)),
+        "cifar10": (8 / 255, (presets.CIFAR10_BRITTLE, presets.CIFAR10_MARGIN, presets.CIFAR10_STRONG)),
+        "imagenet1000": (8 / 255, (presets.IMAGENET_BRITTLE, presets.IMAGENET_MARGIN))}[dataset]
     if rate is not None:
         searches = [dataclasses.replace(attack, rate=rate) for attack in searches]
     return {"benign": None, **dict(zip(SEARCHED, searches)), "fgsm": FGSM(Linf(size))}
@@ -215,7 +216,7 @@ def attack_images(subject, attack, *, first, images, iterations, radius, shown, 
     return classified(subject, attack, first, images, iterations, radius, shown, seed)[-1]
 
 
-SCRIPT = optimised.MNIST_MARGIN     # OptMargin's settings in the authors' code
+SCRIPT = presets.MNIST_MARGIN     # OptMargin's settings in the authors' code
 # Of OptBrittle and OptStrong on MNIST, whose settings are not published: what others are called and change.
 SETTINGS = {
     "ours": ("Table 1", {}),
@@ -317,8 +318,8 @@ def search_by_steps(subject, attack, *, first, images, iterations, directions, s
     """
     x, _, model, batch = attacked(subject, attack, first, images, iterations, seed)
     dirs = directions_for(x, directions, negatives=True, seed=seed)
-    around = [[survey(model, batch.x[batch.counts], dirs, step=step, top=top, legacy_tail_bug=fault)
-               for fault in (False, True)] for step in steps]
+    exact = [survey(model, batch.x[batch.counts], dirs, step=step, top=top) for step in steps]
+    around = [[searches, with_tail_bug(searches)] for searches in exact]
 
     def of_steps(statistic):
         return [[statistic(searches).tolist() for searches in pair] for pair in around]
@@ -382,7 +383,8 @@ def surround(subject, attack, *, first, images, iterations, directions, negative
     x = batch.x[batch.counts]
     careful, otherwise = model, 0
     if len(x):
-        points = strewn(x, dirs, 2 * AUDITED, top=top, generator=runtime.generator(seed, "strewn", first))
+        points = random_points(x, dirs, 2 * AUDITED, top=top,
+                               generator=runtime.generator(seed, "strewn", first))
         careful = Careful.measured(model, points[:AUDITED])
         checked = points[AUDITED:]
         otherwise = int((logits(careful, checked).argmax(1) != logits(model, checked).argmax(1)).sum())
@@ -473,8 +475,9 @@ classifiers = Experiment("he/classifiers", learn_surroundings, plan_classifiers,
 # ---- Appendix D: images of ImageNet's size ---------------------------------------------------------------
 LEAST = 150     # images that a boundary classifier is trained and tested on
 IMAGENET_SCALE = scales(
-    nets={"imagenet": Subject("imagenet1000", "he-squeezenet", None)}, rate=[0.2, 0.05, None], subject="all",
-    seed=0, sample=[4, 2, 450], size=[4, 2, 5], blocks=[1, 1, 90], iterations=[3, 2, 1000],
+    nets={"imagenet": Subject(imagenet_samples.SPEC.name, "he-squeezenet", None)},
+    rate=[0.2, 0.05, None], subject="all", seed=0, sample=[4, 2, 450], size=[4, 2, 5], blocks=[1, 1, 90],
+    iterations=[3, 2, 1000],
     directions=[36, 36, 1000], step=[0.12, 0.08, 0.01], least=[4, LEAST, LEAST], steps=[5, 10, 4000],
     noises=[5, 20, 100], shown=1)
 

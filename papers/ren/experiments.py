@@ -6,7 +6,7 @@ from torch import nn
 
 from papers.ren import models
 from papers.scales import scales
-from report import zoo
+from report import parameters, zoo
 from report.experiment import Experiment
 from shared import borderline, inference, runtime, similarity
 from shared.borderline import UNIFORM
@@ -172,7 +172,7 @@ def plan_checked(scale):
 def follow(architecture, net, *, digit, recipe, dataset, threshold, iterations):
     """One path of Algorithm 1 with all its images, of the first test image from `digit` on with one."""
     digits = sets.load(dataset)
-    runtime.index("digit", digit, len(digits.x_test), "test images")
+    parameters.index("digit", digit, len(digits.x_test), "test images")
     classify = inference.classifier(trained(architecture, recipe, digits, net).net)
     flat = {name: torch.full_like(digits.x_test[:1], grey) for name, grey in UNIFORM.items()}
     labels = {name: int(classify(image)) for name, image in flat.items()}

@@ -7,15 +7,15 @@ from torch.fx.experimental.optimization import fuse
 
 from papers.scales import scales
 from papers.shu import models as recipes
+from papers.shu.attacks.fgsm_search import FGSMSearch
+from papers.shu.attacks.iterative import BasicIterative, MomentumIterative
+from papers.shu.attacks.newton import NewtonFool
+from papers.shu.attacks.pointwise import Pointwise
 from report import reference, zoo
 from report.experiment import Experiment, results_of
 from shared import regions as boxes
 from shared import runtime
-from shared.attacks.gradient import FGSMSearch
-from shared.attacks.iterative import BasicIterative, MomentumIterative
-from shared.attacks.newton import NewtonFool
 from shared.attacks.optimised import CarliniWagner
-from shared.attacks.pointwise import Pointwise
 from shared.data import sets
 from shared.data.archives import SPECS
 from shared.inference import logits

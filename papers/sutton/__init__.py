@@ -2,7 +2,8 @@
 
 Sections 4 and 5, the theorems: `theory` (formulas, exact values), `theorem` (a statement on its page),
 `sketches` (curves and figures), `explorer` (the figure with sliders).
-Section 7, the experiments: `models`, `experiments`; `definitions` (the checks of Section 7.1), `tables` and
-`figures` (rows and drawings of Section 7.2), `readings` and `study` (the rules that ask which network it is).
+Section 7, the experiments: `models`, `experiments`, `class_pairs` (how one is measured); `definitions` (the
+checks of Section 7.1), `tables` and `figures` (rows and drawings of Section 7.2), `readings` and
+`study` (the rules that ask which network it is).
 All sections: `claims`, `audit`.
 """

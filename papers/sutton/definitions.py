@@ -7,16 +7,18 @@ import pandas as pd
 import torch
 from scipy import special, stats
 
+from papers.sutton import class_pairs
 from papers.sutton.experiments import BLOCK, DELTAS, examine, perturbations
+from papers.sutton.noise import matching_radius
 from papers.sutton.tables import percent
 from papers.sutton.theory.ball import tail
 from papers.sutton.theory.models import planar_flip_probability
 from report import display, reference
 from report.verdict import equality
-from shared import susceptibility
 from shared.attacks.line import scalings
-from shared.attacks.noise import draw, matching_radius, random_flips
+from shared.attacks.noise import draw, random_flips
 from shared.inference import Careful, classes
+from shared.susceptibility import percentage
 
 SHAPE = (3, 4, 4)   # of images of the small problems
 FLAT, CURVED, SIX = "linear network", "curved boundary", "curved boundary, six classes"
@@ -82,7 +84,7 @@ def by_loop(problem, procedure, /, *, points=None, **changes):
 def by_fast_code(problem, noise, generator):
     """`(rows, shares)` of two classes, by the code of Sections 7.2.1 to 7.2.3; shares in percent."""
     judge, images, labels = Careful(problem.net), problem.images, problem.labels
-    result, attacked = susceptibility.measure(
+    result, attacked = class_pairs.measure(
         judge, images, labels, noise, DELTAS, images_attack=None, images_random=None, generator=generator,
         device=torch.device("cpu"))
     rows = _rows(judge.margins(images, labels) > 0, attacked.rows, attacked.size, result["sampled"]["first"],
@@ -126,7 +128,7 @@ def crossings(steps, trials, generator):
             ratio = away / (delta * float(norm))
             rows.append({"n": n, "delta": delta, "exact": 100 * float(tail(n, ratio)),
                          "image": 100 * float(planar_flip_probability(n, ratio)),
-                         **susceptibility.percentage(count, trials, confidence=0.9999)})
+                         **percentage(count, trials, confidence=0.9999)})
     return rows
 
 

@@ -7,17 +7,19 @@ from typing import NamedTuple
 
 import torch
 
-from papers.sutton import models
+from papers import imagenet_samples
+from papers.sutton import models, traffic_signs
+from papers.sutton.class_pairs import audit, measure
+from papers.sutton.noise import BallNoise, CubeNoise, matching_radius
 from report import registry, zoo
 from report.experiment import Experiment
 from report.pretrained import pretrained_squeezenet
 from shared import runtime
 from shared.attacks.line import gradients, lost_margin, scalings, smallest_steps, squared_error, unit
-from shared.attacks.noise import BallNoise, CubeNoise, draw, matching_radius, uniform_ball
+from shared.attacks.noise import draw, uniform_ball
 from shared.attacks.optimised import CarliniWagner
 from shared.data import sets
 from shared.inference import Careful, pixels
-from shared.susceptibility import audit, measure
 from shared.training.fit import fit, share
 
 SEEDS = range(1, 6)     # of further trainings of one problem: how far another training moves its values
@@ -423,7 +425,7 @@ GTSRB = {
 
 def measure_gtsrb(class_a, class_b, **settings):
     """Train and measure the network of one problem; see `measure_pair`."""
-    return measure_pair("gtsrb", class_a, class_b, **settings) | sized(settings)
+    return measure_pair(traffic_signs.SPEC.name, class_a, class_b, **settings) | sized(settings)
 
 
 def plan_gtsrb(scale, by_track=False):
@@ -557,7 +559,7 @@ IMAGENET = {
 
 def model_of(network, seed):
     """The network in eval mode, on the run's device; on embedded images a small one trained on these."""
-    data = sets.load("imagenet1000")
+    data = sets.load(imagenet_samples.SPEC.name)
     if network != "squeezenet":
         if data.stand_in:
             raise runtime.UserError(f"network {network!r} wants ImageNet's photographs, which are not here; "
@@ -570,7 +572,7 @@ def model_of(network, seed):
 
 def photographs(first, count):
     """Test images from number `first` on, float32 in [0, 1], and their labels; a small set begins anew."""
-    data = sets.load("imagenet1000")
+    data = sets.load(imagenet_samples.SPEC.name)
     rows = (first + torch.arange(count)) % len(data.x_test)
     return (data.x_test[rows].float() / 255).to(runtime.device()), data.y_test[rows].to(runtime.device())
 

@@ -11,9 +11,8 @@ from typing import ClassVar
 import torch
 from torch.nn import functional as F
 
-from shared.attacks.judge import Attack, setting_of, values
-from shared.attacks.search import first_flips, reaches
-from shared.attacks.threat import L1, Linf, Threat, checked, per_image
+from shared.attacks.judge import Attack
+from shared.attacks.threat import L1, Threat, checked
 from shared.inference import Classifier, frozen, gradient, label_margins, mended, unusable
 from shared.runtime import UserError
 
@@ -30,55 +29,6 @@ class FGSM(Attack):
         """The stepped images [N, C, H, W], not yet cut to [0, 1], and one pass for each [N]."""
         move, lost = _ascent(model, x, goal, self.threat)
         return x + self.threat.size * move, torch.ones_like(goal), lost
-
-
-@dataclass(frozen=True)
-class FGSMSearch(Attack):
-    """FGSM at the first of `count` equally spaced sizes up to 1 that succeeds, as in Foolbox 2.
-
-    Where that is one of the first `fine`, at the first of `fine` sizes up to it.
-
-    beyond    how much further the proposed image lies, on the scale of pixels in [0, 1]; it may be a tuple
-    targeted  whether a given class is to be reached, instead of the true one to be left
-    """
-    count: int = 1000
-    fine: int = 20
-    beyond: float | tuple[float, ...] = 0.0
-    targeted: bool = False
-
-    def __post_init__(self):
-        if self.count < 1 or self.fine < 1 or not all(0 <= more < 1 for more in values(self.beyond)):
-            raise UserError(f"FGSMSearch with count={self.count}, fine={self.fine}, beyond={self.beyond}: at "
-                            "least 1 size each, and from 0 and below 1 beyond it, are needed")
-
-    @property
-    def threat(self):
-        """The largest change of a value, without a bound: the search looks for a small one."""
-        return Linf(targeted=self.targeted)
-
-    def propose(self, model, x, goal, draw):
-        """The images [N, C, H, W], not yet cut to [0, 1], NaN where no size succeeds, and the passes [N]."""
-        direction, lost = _ascent(model, x, goal, self.threat)
-        decide = reaches(model, self.targeted)
-
-        def first(images, largest, count):
-            """The first of `count` equally spaced sizes up to `largest` [n] that succeeds, and its number."""
-            def moved(rows, steps):
-                at = images[rows.to(x.device)]
-                size = largest[rows.to(x.device)] * (steps.to(x.device) + 1) / count
-                return (x[at] + per_image(size, x) * direction[at]).clamp(0, 1)
-
-            number = 1 + first_flips(decide, goal[images], moved, count).first.to(x.device)
-            return torch.where(number <= count, largest * number / count, torch.nan), number
-
-        size, number = first(torch.arange(len(x), device=x.device), x.new_ones(len(x)),
-                             self.count)
-        passes = 1 + number.clamp(max=self.count)
-        near = (number <= self.fine).nonzero()[:, 0]
-        if len(near):
-            size[near], number = first(near, size[near], self.fine)
-            passes[near] += number
-        return x + per_image(size + setting_of(self.beyond, x), x) * direction, passes, lost
 
 
 @dataclass(frozen=True)
@@ -119,15 +69,6 @@ class PGD(Attack):
 
 
 @dataclass(frozen=True)
-class PGDBeyondWhite(PGD):
-    """PGD that lets pixels become brighter than white: the authors' code of `chen` cuts digits at 255, not 1.
-
-    `propose` alone is of use: the judge cuts every image to [0, 1].
-    """
-    white: ClassVar[float] = 255.0
-
-
-@dataclass(frozen=True)
 class Adversarial:
     """Training hook `hook(net, images, labels, generator) -> images`: each batch becomes the attack's images.
 
@@ -148,20 +89,6 @@ class Adversarial:
         with contextlib.nullcontext() if self.train_mode else frozen(net):
             draw = None if draw is None else draw.to(images.device)
             return self.attack.propose(Classifier(net), images, labels, draw)[0].clamp(0, 1)
-
-
-@dataclass(frozen=True)
-class HalfAdversarial(Adversarial):
-    """Training hook: the first half of each batch becomes the attack's images, the rest stays clean.
-
-    So says `chen`, Section IV.B; the authors' code trains on adversarial images alone, as `Adversarial` does.
-    """
-
-    def __call__(self, net, images, labels, generator):
-        """Clean and adversarial images for float32 images [n, C, H, W] in [0, 1], in their order."""
-        half = len(images) // 2
-        moved = super().__call__(net, images[:half], labels[:half], generator)
-        return torch.cat([moved, images[half:]])
 
 
 def scored(model, z, goal):

@@ -1,4 +1,4 @@
-"""Random perturbations of `sutton`: on trained models (Section 7.1.3) and while training (7.1.4)."""
+"""Random perturbations of `sutton` on trained models (Section 7.1.3)."""
 import math
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -86,31 +86,3 @@ class RandomSearch(Attack):
         flipped = first < self.draws
         z = (x + points[first.clamp(max=self.draws - 1)]).clamp(0, 1)
         return torch.where(flipped.view(-1, 1, 1, 1), z, torch.nan), (first + 1).clamp(max=self.draws)
-
-
-# ---- training with noise ---------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class CubeNoise:
-    """Training hook: adds noise drawn anew from the cube [-half_width, half_width]^n to every image."""
-    half_width: float
-
-    def __call__(self, net, images, labels, generator):
-        """Noisy images of `images` [B, C, H, W]; they may leave [0, 1], as with the paper's noise layer."""
-        noise = torch.rand(images.shape, generator=generator, dtype=torch.float32).mul_(2).sub_(1)
-        return images + noise.mul_(self.half_width).to(images.device)
-
-
-@dataclass(frozen=True)
-class BallNoise:
-    """Training hook: adds noise drawn anew from the ball of this Euclidean radius to every image."""
-    radius: float
-
-    def __call__(self, net, images, labels, generator):
-        """Noisy images of `images` [B, C, H, W]; they may leave [0, 1]."""
-        noise = uniform_ball(len(images), images.shape[1:], generator).mul_(self.radius)
-        return images + noise.to(images.device)
-
-
-def matching_radius(half_width, dimension):
-    """Radius b = a sqrt(n / 3) of the ball with noise as large as of the cube of half-width a (7.1.4)."""
-    return half_width * math.sqrt(dimension / 3)

@@ -119,15 +119,6 @@ class L2(Threat):
         return direction * per_image(radius, direction)
 
 
-class LinfEuclideanSteps(Linf):
-    """The L-inf ball, walked in steps of Euclidean length 1 along the gradient: a reading of `chen`, IV.A."""
-    norm = "Linf, L2 steps"
-
-    def steepest(self, gradient):
-        """The move of Euclidean length 1 along the gradient."""
-        return _unit(gradient)
-
-
 def _unit(moves):
     """Moves [N, C, H, W] of Euclidean length 1 in the same directions; 0 where they are 0."""
     most = per_image(moves.flatten(1).abs().amax(1), moves)

@@ -3,7 +3,6 @@
 A reader's own file is read here, too. Nothing published is used before the hash of its arrays agrees with
 the one written here, so folder and download give the same tensors. Nothing is read through pickle.
 """
-import io
 import logging
 import zipfile
 from collections.abc import Callable
@@ -12,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from PIL import Image
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
@@ -39,7 +37,7 @@ class Spec:
     title: str
     image: tuple[int, int, int]             # channels, height, width
     counts: tuple[int, int]                 # training and test images
-    classes: tuple[str, ...]                # empty: named by the file (imagenet1000)
+    classes: tuple[str, ...]                # empty: the array `name` of the file
     contents: str                           # `fingerprint` of what `canonical` and `fetch` return
     stand_in: str                           # the embedded set that may take its place ...
     stand_in_size: int                      # ... and the size of its images
@@ -48,13 +46,14 @@ class Spec:
     fetch: Callable | None = None           # fetch(mirror, seconds=) -> arrays
     slow: bool = False                      # the npz takes seconds to unpack: once is enough
     remedy: str = "put it there, or run `make data` where there is a network"
+    packed: str = ""                        # key of the bytes that hold the test images; no x_test then ...
+    unpack: Callable | None = None          # ... unpack(arrays) -> uint8 [N, C, H, W]
+    stand_in_extra: Callable | None = None  # stand_in_extra(arrays, classes) -> `extra` of the stand-in
 
 
 FASHION = ("T-shirt/top", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag",
            "ankle boot")
 CIFAR10 = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
-GTSRB = ("speed limit 20 km/h", "end of no passing, over 3.5 t", "keep right", "turn right ahead",
-         "road work", "general caution", "end of speed limit 80 km/h")
 
 SPECS = {spec.name: spec for spec in (
     Spec("mnist", "MNIST", (1, 28, 28), (60000, 10000), tuple("0123456789"), "e306242b6b6b6e83",
@@ -68,13 +67,13 @@ SPECS = {spec.name: spec for spec in (
     Spec("cifar10", "CIFAR-10", (3, 32, 32), (50000, 10000), CIFAR10, "54930a74e186215e",
          "shapes", 32, fetch=download.fetch_cifar10, slow=True,
          mirrors=("https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",)),
-    Spec("gtsrb", "GTSRB", (3, 32, 32), (6329, 2070), GTSRB, "d2adbee3c9a58511",
-         "shapes", 32, extra=("class_id", "track_train"),
-         remedy="make it with `python -m shared.data.convert gtsrb FOLDER`, see book/data.md"),
-    Spec("imagenet1000", "ImageNet samples", (3, 224, 224), (0, 1000), (), "fef1dfaec963b191",
-         "shapes", 64, extra=("jpeg", "offset", "wnid", "name"),
-         remedy="put it there; book/data.md says how it was made"),
 )}
+
+
+def register(spec):
+    """Let `sets.load` know one more published data set; returns its `Spec`."""
+    SPECS[spec.name] = spec
+    return spec
 
 
 # ---- one file --------------------------------------------------------------------------------------------
@@ -86,7 +85,7 @@ def _shapes(spec):
     for part, count in zip(("train", "test"), spec.counts):
         if count:
             shapes |= {f"x_{part}": (count, *image), f"y_{part}": (count,)}
-    if "jpeg" in spec.extra:
+    if spec.packed:
         del shapes["x_test"]
     return shapes
 
@@ -104,7 +103,7 @@ def read_npz(path, spec):
     for key, shape in shapes.items():
         if shape is not None and arrays[key].shape != shape:
             refuse(f"{key} has shape {arrays[key].shape} instead of {shape}")
-    arrays = canonical(arrays)
+    arrays = canonical(arrays, packed=spec.packed)
     if (own := fingerprint(arrays)) != spec.contents:
         refuse(f"its contents have fingerprint {own} instead of {spec.contents}")
     return arrays
@@ -158,21 +157,14 @@ def read_own(path):
     return arrays
 
 
-def canonical(arrays):
-    """The arrays of an npz as they are hashed: images NCHW, integers int64, the rest as it is."""
+def canonical(arrays, packed=""):
+    """The arrays of an npz as they are hashed: images NCHW, integers int64, `packed` and text as they are."""
     def convert(key, value):
         if key.startswith("x_"):
             return np.ascontiguousarray(value[:, None] if value.ndim == 3 else value.transpose(0, 3, 1, 2))
-        return value.astype(np.int64) if value.dtype.kind in "iu" and key != "jpeg" else value
+        return value.astype(np.int64) if value.dtype.kind in "iu" and key != packed else value
 
     return {key: convert(key, value) for key, value in arrays.items()}
-
-
-def decode_jpegs(arrays):
-    """The test images of imagenet1000, uint8 [N, 3, H, W], from its JPEG bytes and offsets."""
-    jpeg, offset = arrays["jpeg"], arrays["offset"]
-    images = [np.asarray(Image.open(io.BytesIO(jpeg[a:b]))) for a, b in zip(offset[:-1], offset[1:])]
-    return np.ascontiguousarray(np.stack(images).transpose(0, 3, 1, 2))
 
 
 # ---- download and cache ----------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
     print(dataset.describe())
 
 A published set comes from the folder `$BOUNDARY_DATA`, else from a download, else (never in the `paper`
-profile) an embedded set stands in for it, and says so. `python -m shared.data` tells what is there. A file of
+profile) an embedded set stands in for it, and says so. `report` tells what is there. A file of
 the reader's own is a data set, too: `load("leaves.npz")`.
 """
 import logging
@@ -24,7 +24,6 @@ from shared.runtime import UserError
 log = logging.getLogger(__name__)
 
 EMBEDDED = ("digits", "shapes")
-NAMES = (*SPECS, *EMBEDDED)
 SOURCES = {"folder": "read from the data folder", "download": "downloaded", "embedded": "embedded",
            "file": "a file of your own"}
 STATES = SOURCES | {"folder": "found"}
@@ -42,8 +41,7 @@ class Dataset:
     source: str                 # "folder", "download", "embedded", "stand-in" or "file"
     stand_in: str | None        # the embedded set that stands in, else None
     fingerprint: str            # `fingerprint` of the tensors held here
-    # gtsrb: class_id int64 [7] (the benchmark's own ids), track_train int64 [N] (a number per physical sign);
-    # imagenet1000: wnid, name (one per class)
+    # further values of the file, by `Spec.extra`: tensors, or tuples of texts
     extra: dict = field(default_factory=dict)
 
     def describe(self):
@@ -89,6 +87,11 @@ def origin():
     return f"{_profile}: {runtime.data_folder()}"
 
 
+def names():
+    """Names of the data sets that `load` knows: published (`archives.register` adds to them) and embedded."""
+    return (*SPECS, *EMBEDDED)
+
+
 def _known_profile(profile):
     if profile not in runtime.PROFILES:
         raise UserError(f"unknown profile {profile!r}; allowed: {', '.join(runtime.PROFILES)}")
@@ -96,8 +99,8 @@ def _known_profile(profile):
 
 
 def _known_set(name):
-    if name not in NAMES and not _own(name):
-        raise UserError(f"unknown data set {name!r}; allowed: {', '.join(NAMES)}, or a file NAME.npz")
+    if name not in names() and not _own(name):
+        raise UserError(f"unknown data set {name!r}; allowed: {', '.join(names())}, or a file NAME.npz")
     return SPECS.get(name)
 
 
@@ -116,8 +119,9 @@ def _place(name, folder):
 def load(name, *, profile=None, folder=None, cache=None):
     """The data set `name`; `runtime.used` gets its fingerprint (`digits:...` of a stand-in).
 
-    name      one of NAMES; or a file of the reader's own, NAME.npz, here or in `folder`: uint8 images x and
-              labels y for tests alone, or x_train, y_train, x_test and y_test; if wanted, names of `classes`
+    name      one of `names()`; or a file of the reader's own, NAME.npz, here or in `folder`: uint8 images x
+              and labels y for tests alone, or x_train, y_train, x_test and y_test; if wanted, names of
+              `classes`
     profile   "smoke": embedded only; "paper": data folder, else download; "quick": as `paper`, else the
               embedded stand-in, with a warning in the log; default: that of `use_profile`, else "quick"
     folder    default `$BOUNDARY_DATA`, else `data/`
@@ -170,13 +174,12 @@ def _state(path):
 
 
 def _published(spec, arrays, source):
-    extra, classes = {}, spec.classes
-    if "jpeg" in arrays:
-        extra = {key: tuple(map(str, arrays[key])) for key in ("wnid", "name")}
-        classes = extra["name"]
+    extra = {}
+    if spec.unpack:
+        extra = {key: tuple(map(str, value)) for key, value in arrays.items() if value.dtype.kind == "U"}
         arrays = {"x_train": np.empty((0, *spec.image), np.uint8), "y_train": np.empty(0, np.int64),
-                  "x_test": archives.decode_jpegs(arrays), "y_test": arrays["y_test"]}
-    return _dataset(spec.name, arrays, classes, source=source, extra=extra)
+                  "x_test": spec.unpack(arrays), "y_test": arrays["y_test"]}
+    return _dataset(spec.name, arrays, spec.classes or extra["name"], source=source, extra=extra)
 
 
 def _of_reader(name, path):
@@ -202,27 +205,24 @@ def _embedded(name, kind):
         arrays, classes = standins.digits(), standins.DIGITS
     else:
         arrays, classes = standins.shapes(size=spec.stand_in_size if spec else 32), standins.SHAPES
-    extra = {}
-    if name == "gtsrb":                     # every drawn image is a sign of its own
-        arrays |= {"class_id": np.arange(len(classes)), "track_train": np.arange(len(arrays["y_train"]))}
-    if name == "imagenet1000":
-        extra = {"wnid": ("",) * len(classes), "name": classes}
+    extra = spec.stand_in_extra(arrays, classes) if spec and spec.stand_in_extra else {}
     return _dataset(name, arrays, classes, extra=extra, source="stand-in" if spec else "embedded",
                     stand_in=kind if spec else None)
 
 
 def _dataset(name, arrays, classes, *, source, extra, stand_in=None):
-    tensors = {key: torch.as_tensor(value) for key, value in arrays.items()}
+    text = {key: value for key, value in extra.items() if isinstance(value, tuple)}
+    tensors = {key: torch.as_tensor(value) for key, value in (arrays | extra).items() if key not in text}
     core = {key: tensors.pop(key) for key in ("x_train", "y_train", "x_test", "y_test")}
     return Dataset(name=name, **core, classes=classes, source=source, stand_in=stand_in,
-                   fingerprint=fingerprint({**core, **tensors}), extra={**extra, **tensors})
+                   fingerprint=fingerprint({**core, **tensors}), extra={**text, **tensors})
 
 
 # ---- what is there ---------------------------------------------------------------------------------------
 def report():
     """(lines, sound): each data set found, downloaded, embedded, or missing or damaged and what to do."""
     lines, sound = [], True
-    for name in NAMES:
+    for name in names():
         try:
             dataset = load(name, profile="paper")
             state, text = STATES[dataset.source], dataset.describe()

@@ -1,5 +1,6 @@
 """Small seeded networks and images, on which no decision is near: processors round differently."""
 import contextlib
+import copy
 from dataclasses import dataclass
 from unittest import mock
 
@@ -8,10 +9,11 @@ from torch import nn
 
 from shared import runtime
 from shared.attacks.noise import Draws, draw
-from shared.inference import Careful, classes, logits, pixels
+from shared.inference import Careful, classes, labels, logits, pixels
 from shared.training.fit import fit
 
 ROUNDED = 1e-4   # a thousand roundings of float32: numbers agree within it, decisions are further apart
+ROUNDINGS = 1e-5     # relative changes of the weights, which may change no count and no success
 SHAPE = (3, 4, 4)
 
 
@@ -131,6 +133,37 @@ def apart(count, shape, generator, *, device="cpu"):
     some = draw(-(-count // copies), shape, generator, device=device)
     assert (some.l2.diff() > 1e-5).all(), f"two norms differ by {float(some.l2.diff().min()):.1g}"
     return Draws(*(part.repeat_interleave(copies, 0)[:count] for part in some))
+
+
+# ---- attacks in milliseconds -----------------------------------------------------------------------------
+def subject(name="net", images="images", outputs=3):
+    """A network in training mode, images, and the labels it predicts, of which the last is changed."""
+    net, x = smooth_network(name, outputs=outputs, dropout=True), some_images(name=images)
+    y = labels(net, x)
+    y[-1] = (y[-1] + 1) % max(2, outputs)
+    return net, x, y
+
+
+def nudged(net, size):
+    """The network with random relative changes of its weights."""
+    net, generator = copy.deepcopy(net), seeded("attacks", "changed")
+    with torch.no_grad():
+        for p in net.parameters():
+            p.mul_(1 + size * torch.randn(p.shape, generator=generator))
+    return net
+
+
+def attacked(attack, *seed, on=None, count=6, chunk=None):
+    """The result of an attack, in which no decision is near; a target is the class after the label."""
+    net, x, y = on or subject()
+    x, y = x[:count], y[:count]
+    target = (y + 1) % max(2, net[-1].out_features) if attack.threat.targeted else None
+    result, *others = (attack(nudged(net, size), x, y, target=target, generator=seeded("attacks", *seed),
+                              chunk=chunk) for size in (0, ROUNDINGS, -ROUNDINGS))
+    for other in others:
+        assert torch.equal(other.passes, result.passes) and torch.equal(other.success, result.success)
+        assert (other.x_adv - result.x_adv).abs().max() < 0.01
+    return result
 
 
 # ---- training in milliseconds ----------------------------------------------------------------------------

@@ -3,7 +3,7 @@ import torch
 from torch import nn
 
 from shared.attacks.line import gradients, lost_margin, scalings, smallest_steps, squared_error, unit
-from shared.attacks.noise import BallNoise, CubeNoise, draw, matching_radius, random_flips, uniform_ball
+from shared.attacks.noise import draw, random_flips, uniform_ball
 from shared.attacks.search import first_flips
 from shared.inference import Careful, Decision
 from tests.outputs.examples import SHAPE, Coarse, apart, bf16, example, seeded
@@ -94,10 +94,3 @@ def test_first_flips(stored):
                 decide, torch.arange(rows), lambda rows, steps: torch.stack([rows, steps], 1), steps,
                 exact=exact)
     stored(values)
-
-
-def test_training_noise(stored):
-    x = torch.rand(4, *SHAPE, generator=seeded("noises"))
-    stored({"cube": CubeNoise(0.3)(None, x, None, seeded("cube")),
-            "ball": BallNoise(2)(None, x, None, seeded("ball")),
-            "radius": [matching_radius(0.3, n) for n in (1, 3, 3072)]})

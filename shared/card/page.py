@@ -4,7 +4,7 @@ import re
 from html import escape
 from pathlib import Path
 
-KNOWN = Path(__file__).with_name("card_known.json")    # written by `python -m workflow.known`
+KNOWN = Path(__file__).with_name("known.json")    # written by `python -m workflow.known`
 COLOURS = "#0f73b2", "#d55e00"      # of the reader's models
 MEANT = ("roby", "overlap")     # a paper takes them for robustness; the attacks on the card decide
 STYLE = """

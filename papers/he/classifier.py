@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from shared.boundary.survey import purity
+from shared.boundary import purity
 from shared.runtime import UserError, seeded
 
 PURITIES = 3      # the first three enter beside the distances

@@ -67,7 +67,7 @@ class Survey:
         return torch.where(self.reached, self.distance * self.stretch, BEYOND)
 
 
-def survey(model, x, dirs, *, step, top, chunk=None, legacy_tail_bug=False):
+def survey(model, x, dirs, *, step, top, chunk=None):
     """Distance to the first other class from each image along each direction: a `Survey`.
 
     model   any callable as `shared.inference` says
@@ -76,8 +76,6 @@ def survey(model, x, dirs, *, step, top, chunk=None, legacy_tail_bug=False):
     step    RMS distance between neighbouring steps; the paper's 0.02 on MNIST, the authors' code 0.01
     top     largest distance tried
     chunk   pairs at a time, default by memory
-    legacy_tail_bug  as the authors' scripts for MNIST and CIFAR-10: where every direction of an image has
-            crossed, those that crossed last count as never found
     Raises UserError for images, directions or a model that are not so.
     """
     x = check_images(x)
@@ -102,24 +100,8 @@ def survey(model, x, dirs, *, step, top, chunk=None, legacy_tail_bug=False):
             active = active[~crossed]
     distance, adjacent = (per_pair.view(len(x), len(dirs)) for per_pair in (distance, adjacent))
     tried = step * len(grid)        # less than `top` where that is no multiple of the step
-    if legacy_tail_bug:
-        complete = (adjacent != NEVER).all(1, keepdim=True)
-        forgotten = complete & (distance == distance.amax(1, keepdim=True))
-        distance, adjacent = distance.masked_fill(forgotten, BEYOND), adjacent.masked_fill(forgotten, NEVER)
     return Survey(distance=distance, adjacent=adjacent, reference=reference, stretch=dirs.abs().amax(1),
                   step=step, evaluations=evaluations, top=tried if tried < top - 1e-9 else float(top))
-
-
-def strewn(x, dirs, count, *, top, generator):
-    """`count` random points of the walks that `survey` makes: images float32 [count, C, H, W] in [0, 1].
-
-    From a random image along a random direction, to a random distance up to `top`.
-    """
-    generator = runtime.seeded(generator, "strewn")
-    image, direction = (torch.randint(len(options), (count,), generator=generator).to(x.device)
-                        for options in (x, dirs))
-    distance = top * torch.rand(count, 1, generator=generator, dtype=torch.float32).to(x.device)
-    return (x[image] + (distance * dirs.to(x.device)[direction]).view(-1, *x.shape[1:])).clamp_(0, 1)
 
 
 def purity(around, top=None):

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from shared.data import archives, convert, sets
+from papers.sutton import traffic_signs
+from shared.data import archives, sets
 
 
 def test_gtsrb_is_made_from_the_benchmarks_archives(tmp_path, monkeypatch):
@@ -21,10 +22,10 @@ def test_gtsrb_is_made_from_the_benchmarks_archives(tmp_path, monkeypatch):
         Image.fromarray(rng.integers(0, 256, (40, 40, 3), dtype=np.uint8)).save(test / f"{i:05d}.ppm")
     rows = [f"{i:05d}.ppm;40;40;5;5;35;35;{number}" for i, number in ((3, 6), (0, 42), (1, 7), (2, 0))]
     with pytest.raises(sets.DataError, match="lacks GT-final_test.csv"):
-        convert.gtsrb(tmp_path)
+        traffic_signs.arrays_of(tmp_path)
     head = "Filename;Width;Height;Roi.X1;Roi.Y1;Roi.X2;Roi.Y2;ClassId"
     (tmp_path / "GT-final_test.csv").write_text("\n".join([head, *rows]))
-    arrays = convert.gtsrb(tmp_path)
+    arrays = traffic_signs.arrays_of(tmp_path)
     assert arrays["class_id"].tolist() == [0, 42, 38, 33, 25, 18, 6]
     assert arrays["y_train"].tolist() == [label for label in range(7) for _ in range(3)]
     assert arrays["track_train"].tolist() == [sign for k in range(7) for sign in (2 * k, 2 * k, 2 * k + 1)]
@@ -33,13 +34,14 @@ def test_gtsrb_is_made_from_the_benchmarks_archives(tmp_path, monkeypatch):
     assert np.array_equal(arrays["x_train"][4], np.asarray(resized))
     path = tmp_path / "out" / "gtsrb.npz"
     with pytest.raises(sets.DataError, match="instead of"):
-        convert.write_gtsrb(tmp_path, path)
+        traffic_signs.write(tmp_path, path)
     assert not path.exists()
     contents = archives.fingerprint(archives.canonical(arrays))
     spec = replace(archives.SPECS["gtsrb"], counts=(21, 3), contents=contents)
     monkeypatch.setitem(archives.SPECS, "gtsrb", spec)
-    convert.write_gtsrb(tmp_path, path)
+    monkeypatch.setattr(traffic_signs, "SPEC", spec)
+    traffic_signs.write(tmp_path, path)
     assert len(sets.load("gtsrb", profile="paper", folder=path.parent).x_train) == 21
     (test / "00002.ppm").unlink()
     with pytest.raises(sets.DataError, match="lacks 1 test images, the first 00002.ppm"):
-        convert.gtsrb(tmp_path)
+        traffic_signs.arrays_of(tmp_path)

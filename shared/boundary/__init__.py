@@ -1,1 +1,0 @@
-"""Distances to the decision boundary in random directions, and what they tell (He et al., `he`)."""
