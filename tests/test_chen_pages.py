@@ -191,7 +191,7 @@ def test_claims_of_the_figures():
 
 def test_a_claim_without_a_coefficient_says_why():
     few = "fewer than 10 networks are measured"
-    signs, highest = (claims.claim["table-3"][words] for words in (
+    signs, highest = (claims.claim["table-3"][words].judge for words in (
         "correlate negatively", "said to have the highest"))
     _, evidence = signs(pd.DataFrame(ranking.correlations("2")(TEN)))
     assert evidence.startswith("MNIST: FSA ") and evidence.endswith(f"CIFAR-10, Fashion-MNIST: {few}")

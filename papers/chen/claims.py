@@ -24,10 +24,10 @@ def with_status(holds, *, says, view=None, case="dataset", reads=""):
             rows = {" ".join(str(row[k]) for k in case.split()): row for row in rows.to_dict("records")}
         statuses = {name: [row.get("status"), *(as_cell(cell).status for cell in row.values())]
                     for name, row in rows.items()}
-        reasons = {name: [why for why in some if isinstance(why, str)] for name, some in statuses.items()}
-        return over_cases(
-            values(rows), lambda c: (holds(c), prose.fill(says, vars(c))), reads=reads,
-            reasons={name: whys[0].removeprefix("not measured: ") for name, whys in reasons.items() if whys})
+        whys = {name: next((why for why in some if isinstance(why, str)), None)
+                for name, some in statuses.items()}
+        return over_cases({name: values(row) | {"status": whys[name]} for name, row in rows.items()},
+                          lambda c: (holds(c), says), reads=reads)
 
     def predicate(rows, *others):
         rows, lengths = figures.at_lengths(rows)
