@@ -56,7 +56,7 @@ def mutations(result, keys):
         for change in CHANGES:
             yield from nested(result, change)
         return
-    for column in result.columns:
+    for column in result.columns.difference(keys, sort=False):
         for change in CHANGES:
             yield result.assign(**{column: [changed(v, change) for v in result[column]]})
         yield result.assign(**{column: result[column].to_numpy()[::-1]})
