@@ -121,7 +121,7 @@ def judge(item, rows, rules, *, lacking=None, others=None, proxies=False):
 
 
 # ---- claims on every case --------------------------------------------------------------------------------
-def over_cases(cases, judge, *, what="cases", reads=""):
+def over_cases(cases, judge, *, what="cases", reads="", printed=None):
     """`(holds, evidence)` of a claim on every case: it fails where one fails, and holds where all hold.
 
     cases  {what a case is called, or "" of an only one: its values, a dict that may hold dicts}. Its `status`
@@ -130,28 +130,39 @@ def over_cases(cases, judge, *, what="cases", reads=""):
            shows, a template of `prose.fill`)
     what   what the cases are, in words
     reads  how a word of the claim is read: "“grouping” is measured by ..."
+    printed    {case: whether the claim holds on the published values}, where it does not on all: then as many
+               of the cases have to hold as do on these
     """
+    asked = None
+    if printed is not None:
+        asked = sum(printed[case] for case in cases if case in printed)
+        strength = (f"judged in the strength of the paper's own numbers, on which it holds in "
+                    f"{sum(printed.values())} of {len(printed)} {what}")
+        reads = "; ".join(filter(None, (reads, strength)))
     judged = {case: _case(judge, facts) for case, facts in cases.items()}
     evidence = _in_words(judged)
     evidence += f" ({reads})" if reads and evidence else ""
     holds, remark = conclude({case: held for case, (held, _) in judged.items()},
-                             [case for case, facts in cases.items() if _is_proxy(facts)], what)
+                             [case for case, facts in cases.items() if _is_proxy(facts)], what, asked)
     return holds, f"{evidence} ({remark})" if remark else evidence or prose.NO_VALUE
 
 
-def conclude(judged, proxies=(), what="cases"):
+def conclude(judged, proxies=(), what="cases", asked=None):
     """What `{case: whether a claim holds there}` comes to, and a remark on the proxies among the cases.
 
-    A claim on cases of which some are proxies may fail on the others, not hold.
+    asked  in how many cases it has to hold; None: in all. Cases without a value, and proxies, leave it open
+           as long as they could still decide it
     """
     own = {case: holds for case, holds in judged.items() if case not in proxies}
-    holds = False if False in own.values() else None if None in own.values() or not own else True
+    held, failed = (sum(holds is truth for holds in own.values()) for truth in (True, False))
+    asked = len(judged) if asked is None else asked
+    holds = None if not asked else True if held >= asked else False if len(judged) - failed < asked else None
     if len(own) == len(judged):
         return holds, ""
-    names = " and ".join(own)
-    return False if holds is False else None, (
-        f"nothing on {names} contradicts it; the other {what} are proxies" if holds else
-        f"judged for {names} alone; the other {what} are proxies" if holds is False else
+    names = " and ".join(own) if len(own) <= MANY else f"{len(own)} {what}"
+    return holds, (
+        f"judged for {names} alone; the other {what} are proxies" if holds is not None else
+        f"nothing on {names} contradicts it; the other {what} are proxies" if own and held == len(own) else
         f"{'' if own else 'not judged: '}proxies are among these {what}")
 
 
