@@ -8,17 +8,19 @@ The predicates of a paper stand in `papers/<key>/claims.py`:
     def restores(rows):
         return rows.restored.min() > 50, f"{rows.restored.min():.0f}% or more"
 """
+import dataclasses
 import importlib
 import importlib.util
 import re
+from collections.abc import Callable
 
 from report import prose
 from report.cell import values
+from report.prose import NoValue
 from shared import runtime
 
 MANY = 8  # more cases are counted, and few of them are shown one by one
 SO_FAR = "; so far: "
-TOO_SMALL = "this run is too small to judge it"
 FEW_IMAGES = "too few images to tell"  # begins the evidence of a claim that more images can decide
 WAITS = "waits for "  # begins the evidence where runs are missing
 
@@ -28,128 +30,154 @@ NOT_WORDS = re.compile(r"[\[({]\s*['\"]|['\"]\s*:|\[[^\]]*,[^\]]*,|\[\s*\]|\{\s*
                        r"\w\.(?:float|int)\d+\(|\barray\(|dtype|<\w+|\d\.\d{9,}|\n")
 
 
-class NoValue(Exception):
-    """Raised by a predicate that lacks a value: its claim is open, and the text is its evidence."""
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """How one claim is judged.
+
+    judge   rows or data -> (whether the claim holds, evidence in words); it may raise NoValue. If the claim
+            is `open`, the evidence alone, or None
+    others  items whose rows it takes, too
+    counts  a run's labels -> whether it decides the claim, which waits for no other; None: all decide
+    cells   whether the rows hold `Cell`s, for a claim that tells n or a status; else their values alone
+    own     whether the claim speaks of none of the proxies on which the rest of the item is measured
+    open    why no result can decide the claim
+    leaves  what of the claim `judge` leaves open, and why: then it may fail, not hold
+    """
+    judge: Callable | None
+    others: tuple = ()
+    counts: Callable | None = None
+    cells: bool = False
+    own: bool = False
+    open: str = ""
+    leaves: str = ""
+
+    def outcome(self, results):
+        """`(holds, evidence)` of its own results and those of `others`; open where a value is missing."""
+        if any(result is None or len(result) == 0 for result in results):
+            return None, prose.NO_VALUE
+        try:
+            judged = self.judge(*(results if self.cells else map(values, results)))
+        except NoValue as why:
+            return None, str(why)
+        return (None, judged) if self.open else judged
 
 
 class Claims(dict):
-    """`{item: {phrase: predicate}}` of a paper, filled by its own calls; see `judge` for a predicate."""
+    """`{item: {phrase: Rule}}` of a paper, filled by its own calls."""
 
-    def __call__(self, item, phrase, *others, counts=None, cells=False, own=False):
-        """Decorator: the function judges the claim of `item` with `phrase`; it takes rows of `others`, too.
+    def __call__(self, item, phrase, *others, **more):
+        """Decorator: the function is the `judge` of a `Rule` of the claim of `item` with `phrase`.
 
-        In a function's place may stand a text: why the claim cannot be judged.
-
-        counts  a run's labels -> whether it decides the claim, which waits for no other; None: all decide
-        cells   whether the rows hold `Cell`s, for a claim that tells n or a status; else their values alone
-        own     whether the claim speaks of none of the proxies on which the rest of the item is measured
+        In a function's place may stand a text: why the claim is open.
         """
-        def register(predicate):
-            if counts:
-                predicate.counts = counts
-            if cells:
-                predicate.cells = True
-            if own:
-                predicate.own = True
+        def register(judge):
             given = self.setdefault(item, {})
             if phrase in given:
                 raise runtime.UserError(f"{item}: {phrase!r} is judged twice")
-            given[phrase] = (predicate, *others) if others else predicate
-            return predicate
+            given[phrase] = Rule(None, open=judge) if isinstance(judge, str) else Rule(judge, others, **more)
+            return judge
         return register
 
 
 def of(paper, item):
-    """`{phrase: predicate}` of an item, from its paper's `claims.py`."""
+    """`{phrase: Rule}` of an item, from its paper's `claims.py`."""
     name = f"papers.{paper}.claims"
     if importlib.util.find_spec(f"papers.{paper}") is None or importlib.util.find_spec(name) is None:
         return {}
     return importlib.import_module(name).claim.get(item, {})
 
 
-def judge(item, rows, predicates, *, lacking=None, others=None, proxies=False):
+def complete(item, rows):
+    """The rows of a table with all its printed columns: one that was not measured has no values."""
+    return rows.reindex(columns=[*rows, *(name for name in (*item.keys, *item.values) if name not in rows)])
+
+
+def judge(item, rows, rules, *, lacking=None, others=None, proxies=False):
     """Every claim of the item, judged, in the paper's order: `[{"claim": its words, "holds", "evidence"}]`.
 
-    rows        what the predicates look at: the measured rows of the item, or a figure's data
-    predicates  {phrase: predicate}: a phrase occurs in exactly one claim; the predicate takes the rows, with
-                values in place of `Cell`s unless it wants `cells`, and gives (holds, evidence in words).
-                `(predicate, "table-4", ...)` is given these items' rows, too. A text in a predicate's place
-                says why the claim cannot be judged.
-    lacking     what the rows lack, such as "41 of 45 runs", or None: a function of the predicate if that
-                `counts` only some runs by their labels, else of None. A claim for which
-                something is lacking waits, with what the present rows show. None: the rows are those of a
-                small run, and a claim that they are too few to judge is open
-    others      {item id: (rows, lacking)} of the other items
-    proxies     whether what is measured of the item is a proxy: then only a predicate's `own` claim is judged
+    rows     the measured rows of the item, or a figure's data
+    rules    {phrase: Rule}: a phrase occurs in exactly one claim
+    lacking  what the rows lack, such as "41 of 45 runs", or None: a function of the rule if that
+             `counts` only some runs by their labels, else of None. A claim for which something is lacking
+             waits, with what the present rows show. None: the rows are those of a small run
+    others   {item id: (rows, lacking)} of the other items
+    proxies  whether what is measured of the item is a proxy: then only a rule's `own` claim is judged
     Raises UserError naming the phrase, and the claims it may mean, where a claim is not judged exactly once,
-    and where evidence is no person's text.
+    where its rule fails, and where evidence is no person's text.
     """
     judged_by = {}
-    for phrase, predicate in predicates.items():
+    for phrase, rule in rules.items():
         claim = _find(item, phrase)
         if claim in judged_by:
             raise runtime.UserError(f"{item.title}: {phrase!r} and {judged_by[claim][0]!r} stand in the same "
                                     "claim; judge each claim once")
-        judged_by[claim] = phrase, predicate
+        judged_by[claim] = phrase, rule
     if left := [item.claims[n] for n in range(len(item.claims)) if n not in judged_by]:
         raise runtime.UserError(f"{item.title}: {len(left)} of {len(item.claims)} claims are not judged; "
-                                f"give each a predicate or the reason why there is none: {_quoted(left)}")
+                                f"give each a rule or the reason why there is none: {_quoted(left)}")
     judged = [{"claim": claim, **_judged(item, rows, *judged_by[n], lacking, others or {})}
               for n, claim in enumerate(item.claims)]
-    return [on_a_proxy(c) if proxies and not getattr(judged_by[n][1], "own", False) else c
-            for n, c in enumerate(judged)]
+    return [on_a_proxy(c) if proxies and not judged_by[n][1].own else c for n, c in enumerate(judged)]
 
 
 # ---- claims on every case --------------------------------------------------------------------------------
-def over_cases(cases, judge, *, what="cases", reads="", leaves="", proxies=(), of_all=False, reasons=None):
+def over_cases(cases, judge, *, what="cases", reads="", printed=None):
     """`(holds, evidence)` of a claim on every case: it fails where one fails, and holds where all hold.
 
-    cases    {what a case is called, or "" of an only one: its values, a dict that may hold dicts}
-    judge    the case, its values as attributes (`prose.attributes`) -> (whether the claim holds there, what
-             it shows in words). A case that lacks a value that `judge` needs says so, and the claim is open
-             unless another case fails
-    what     what the cases are, in words
-    reads    how a word of the claim is read that names no bound: "“restores” is read as more than half"
-    leaves   what of the claim `judge` leaves open, and why: then it may fail, not hold
-    proxies  cases measured on something else than the paper's: they are shown and decide nothing
-    of_all   the claim speaks of cases that are proxies here: on the others it may fail, not hold
-    reasons  {case: why it lacks a value}
+    cases  {what a case is called, or "" of an only one: its values, a dict that may hold dicts}. Its `status`
+           may say that it is a proxy, which is shown and decides nothing, or why it lacks a value
+    judge  the case, its values as attributes (`prose.Facts`) -> (whether the claim holds there, what it
+           shows, a template of `prose.fill`)
+    what   what the cases are, in words
+    reads  how a word of the claim is read: "“grouping” is measured by ..."
+    printed    {case: whether the claim holds on the published values}, where it does not on all: then as many
+               of the cases have to hold as do on these
     """
-    judged = {case: _case(judge, values) for case, values in cases.items()}
-    lacking = {}
-    for case, why in (reasons or {}).items():
-        if judged[case][0] is None:
-            lacking.setdefault(why, []).append(case)
-    shown = {case: judged[case] for case in judged if case not in sum(lacking.values(), [])}
-    words = [*([_in_words(shown)] if shown else []),
-             *(f"{', '.join(names)}: {why}" for why, names in lacking.items())]
-    evidence = "; ".join(words) + "".join(f" ({more})" for more in (reads, leaves) if words and more)
-    holds, remark = conclude({case: held for case, (held, _) in judged.items()}, what, leaves, proxies,
-                             of_all)
-    return holds, f"{evidence} ({remark})" if remark else evidence or "no value"
+    asked = None
+    if printed is not None:
+        asked = sum(printed[case] for case in cases if case in printed)
+        strength = (f"judged in the strength of the paper's own numbers, on which it holds in "
+                    f"{sum(printed.values())} of {len(printed)} {what}")
+        reads = "; ".join(filter(None, (reads, strength)))
+    judged = {case: _case(judge, facts) for case, facts in cases.items()}
+    evidence = _in_words(judged)
+    evidence += f" ({reads})" if reads and evidence else ""
+    holds, remark = conclude({case: held for case, (held, _) in judged.items()},
+                             [case for case, facts in cases.items() if _is_proxy(facts)], what, asked)
+    return holds, f"{evidence} ({remark})" if remark else evidence or prose.NO_VALUE
 
 
-def conclude(judged, what="cases", leaves="", proxies=(), of_all=False):
-    """What `{case: whether a claim holds there}` comes to, and a remark on the proxies among the cases."""
-    own = [case for case in judged if case not in proxies]
-    names, values = " and ".join(own), [judged[case] for case in own]
-    holds = False if False in values else None if None in values or leaves or not values else True
-    if holds and of_all:
-        return None, f"nothing on {names} contradicts it; the other {what} are proxies"
+def conclude(judged, proxies=(), what="cases", asked=None):
+    """What `{case: whether a claim holds there}` comes to, and a remark on the proxies among the cases.
+
+    asked  in how many cases it has to hold; None: in all. Cases without a value, and proxies, leave it open
+           as long as they could still decide it
+    """
+    own = {case: holds for case, holds in judged.items() if case not in proxies}
+    held, failed = (sum(holds is truth for holds in own.values()) for truth in (True, False))
+    asked = len(judged) if asked is None else asked
+    holds = None if not asked else True if held >= asked else False if len(judged) - failed < asked else None
     if len(own) == len(judged):
         return holds, ""
-    if holds is None:
-        return None, f"{'' if own else 'not judged: '}proxies are among these {what}"
-    return holds, f"judged for {names} alone; the other {what} are proxies"
+    names = " and ".join(own) if len(own) <= MANY else f"{len(own)} {what}"
+    return holds, (
+        f"judged for {names} alone; the other {what} are proxies" if holds is not None else
+        f"nothing on {names} contradicts it; the other {what} are proxies" if own and held == len(own) else
+        f"{'' if own else 'not judged: '}proxies are among these {what}")
 
 
-def _case(judge, values):
-    """`(holds, words)` of a case, with None where a value is missing."""
+def _is_proxy(facts):
+    return str(facts.get("status")).startswith("proxy")
+
+
+def _case(judge, facts):
+    """`(holds, words)` of a case; holds is None where a value is missing, and the words say why."""
     try:
-        holds, words = judge(prose.attributes(values))
-        return bool(holds), words
-    except (AttributeError, ZeroDivisionError):     # no such attribute, or a share of nothing
-        return None, "no value"
+        holds, words = judge(prose.Facts(facts))
+    except NoValue:
+        why = None if _is_proxy(facts) else facts.get("status")
+        return None, (why or prose.NO_VALUE).removeprefix("not measured: ")
+    return bool(holds), prose.fill(words, facts)
 
 
 def _in_words(judged):
@@ -157,18 +185,23 @@ def _in_words(judged):
 
     Shown one by one are cases with a value, if these are few, else those that fail, or one of these.
     """
-    lines = {case: f"{case}: {words}" if case else words for case, (_, words) in judged.items()}
-    if len(judged) <= MANY:
-        return "; ".join(lines.values())
     valued = {case: holds for case, (holds, _) in judged.items() if holds is not None}
-    chosen = [case for case, holds in valued.items() if not holds or len(valued) <= MANY]
-    words = [lines[case] for case in chosen[:MANY]]
+    missing, chosen, count = {}, [*valued], []
+    for case, (holds, why) in judged.items():
+        if holds is None:
+            missing.setdefault(why, []).append(case)
+    if len(judged) > MANY:
+        missing.pop(prose.NO_VALUE, None)       # they are counted
+        held = f"it holds in {sum(valued.values())} of"
+        count = [f"{held} {len(judged)} cases" if len(valued) == len(judged) else
+                 f"values for {len(valued)} of {len(judged)} cases, {held} these" if valued else
+                 prose.NO_VALUE]
+        chosen = [case for case, holds in valued.items() if not holds or len(valued) <= MANY]
+    words = [f"{case}: {judged[case][1]}" if case else judged[case][1] for case in chosen[:MANY]]
     if len(chosen) > MANY:
         words = [f"for example {words[0]}"]
-    held = f"it holds in {sum(valued.values())} of"
-    count = (f"{held} {len(judged)} cases" if len(valued) == len(judged) else
-             f"values for {len(valued)} of {len(judged)} cases, {held} these" if valued else "no value")
-    return "; ".join([count, *words])
+    return "; ".join([*count, *words, *(f"{', '.join(cases)}: {why}" if cases != [""] else why
+                                        for why, cases in missing.items())])
 
 
 # ---- judging ---------------------------------------------------------------------------------------------
@@ -184,50 +217,28 @@ def _find(item, phrase):
     return at[0]
 
 
-def _judged(item, rows, phrase, predicate, lacking, others):
+def _judged(item, rows, phrase, rule, lacking, others):
     """`holds` and `evidence` of one claim."""
-    if isinstance(predicate, str):
-        return {"holds": None, "evidence": _words(item, phrase, predicate)}
-    predicate, *names = predicate if isinstance(predicate, tuple) else (predicate,)
-    rows_of = [others.get(name, (None, lambda decides, name=name: f"the rows of {name}")) for name in names]
-    decides = predicate if hasattr(predicate, "counts") else None
-    rows, *given = seen_by(predicate, [rows, *(other for other, _ in rows_of)])
+    if rule.judge is None:
+        return {"holds": None, "evidence": _words(item, phrase, rule.open)}
+    rows_of = [others.get(name, (None, lambda decides, name=name: f"the rows of {name}"))
+               for name in rule.others]
     lacks = [lacks for lacks in (lacking, *(lacks for _, lacks in rows_of)) if lacks]
-    missing = [words for lack in lacks if (words := lack(decides))]
-    if not missing:
-        try:
-            holds, evidence = outcome(predicate, [rows, *given])
-        except Exception:       # a predicate is written for all rows: of a small run any value may be missing
-            if lacking is not None:
-                raise
-            holds, evidence = None, TOO_SMALL
-        return {"holds": None if holds is None else bool(holds), "evidence": _words(item, phrase, evidence)}
-    so_far = _so_far(item, phrase, predicate, [rows, *given])
-    return {"holds": None, "evidence": WAITS + ", ".join(missing) + so_far}
-
-
-def outcome(predicate, given):
-    """What a predicate says of the rows; its claim is open where it finds no value."""
+    missing = [words for lack in lacks if (words := lack(rule if rule.counts else None))]
     try:
-        return predicate(*given)
-    except NoValue as why:
-        return None, str(why)
-
-
-def seen_by(predicate, results):
-    """Rows or data as a predicate looks at them."""
-    return results if getattr(predicate, "cells", False) else [values(rows) for rows in results]
-
-
-def _so_far(item, phrase, predicate, given):
-    """What the rows that are there show, or nothing where they are too few to say."""
-    if any(rows is None or len(rows) == 0 for rows in given):
-        return ""
-    try:
-        _, evidence = outcome(predicate, given)
-    except Exception:  # a predicate is written for all rows, so on some of them anything may be missing
-        return ""
-    return SO_FAR + _words(item, phrase, evidence)
+        holds, evidence = rule.outcome([rows, *(other for other, _ in rows_of)])
+    except Exception as error:
+        raise runtime.UserError(f"{item.title}: the rule of {phrase!r} fails: {type(error).__name__}: "
+                                f"{error}") from error
+    evidence = _words(item, phrase, evidence)
+    if rule.open:
+        evidence = f"{rule.open}; {evidence}" if evidence != prose.NO_VALUE else rule.open
+    elif missing:
+        holds = None
+        evidence = WAITS + ", ".join(missing) + (SO_FAR + evidence if evidence != prose.NO_VALUE else "")
+    elif rule.leaves and holds is not False:
+        holds, evidence = None, f"{evidence} ({rule.leaves})"
+    return {"holds": None if holds is None else bool(holds), "evidence": evidence}
 
 
 def on_a_proxy(judged):

@@ -246,7 +246,7 @@ class Page:
         claims = judging.of(printed.paper, printed.id) if claims is None else claims
         looked = measured["rows"] if measured["data"] is None else measured["data"]
         whole = label == "recorded"
-        others = dict.fromkeys(i for p in (claims or {}).values() if isinstance(p, tuple) for i in p[1:])
+        others = dict.fromkeys(i for rule in claims.values() for i in rule.others)
         built = record.build(printed, sets, runs, **measured, claims=claims, whole=whole,
                              evidence=evidence(values(looked)) if callable(evidence) else evidence,
                              others={i: self._rows_of(i, whole) for i in others}, **judged)
@@ -256,15 +256,16 @@ class Page:
 
     def _rows_of(self, item, whole):
         """`(rows, what they lack)` of another item: of this page, else of a record, as a whole."""
+        printed = reference.paper(self.paper_key)[item]
         if item in self.looked.get(whole, {}):
             looked, lacks = self.looked[whole][item]
-            return pd.DataFrame(looked), lacks
-        printed, kept = reference.paper(self.paper_key)[item].label, record.read(self.paper_key, item)
+            return judging.complete(printed, pd.DataFrame(looked)), lacks
+        kept = record.read(self.paper_key, item)
         if kept is None:
-            return None, lambda begin: f"the record of {printed}"
-        rows = pd.DataFrame(kept["rows"]) if "rows" in kept else kept.get("data")
+            return None, lambda begin: f"the record of {printed.label}"
+        rows = judging.complete(printed, pd.DataFrame(kept["rows"])) if "rows" in kept else kept.get("data")
         have, of = kept["scale"]["parts"].get("runs", (1, 1))
-        return rows, lambda begin: f"{of - have} of {of} runs of {printed}" if have < of else None
+        return rows, lambda begin: f"{of - have} of {of} runs of {printed.label}" if have < of else None
 
     def rows(self, item=None):
         """The tidy table of an item, or of all so far: item, row, column, value, n, low, high, published.

@@ -3,7 +3,6 @@ import math
 import operator
 import statistics
 import string
-from types import SimpleNamespace
 
 from report.cell import Cell
 from report.comparison import decimals
@@ -75,22 +74,46 @@ def share(truths):
 
 
 # ---- facts and templates ---------------------------------------------------------------------------------
-def attributes(facts):
-    """Facts as attributes, groups and `Cell`s too: `c.brittle.rms.of`. A missing one (None, NaN) is none."""
-    groups = {name: vars(value) if isinstance(value, Cell) else value for name, value in facts.items()}
-    return SimpleNamespace(**{name: attributes(value) if isinstance(value, dict) else value
-                              for name, value in groups.items()
-                              if not (value is None or isinstance(value, float) and math.isnan(value))})
+class NoValue(Exception):
+    """Raised where a value is read that is missing, None or NaN; the text says what a reader sees instead."""
+
+    def __init__(self, why=NO_VALUE):
+        super().__init__(why)
+
+
+class Facts:
+    """Facts as attributes, groups and `Cell`s too: `c.brittle.rms.of`; `"fgsm" in c`: whether it has a value.
+
+    Raises NoValue where a fact is missing, and UserError for a name that is no fact.
+    """
+
+    def __init__(self, facts):
+        self._facts = facts
+
+    def _value(self, name):
+        if name not in self._facts:
+            raise UserError(f"no {name!r} there; there are: {', '.join(map(str, self._facts)) or 'none'}")
+        value = self._facts[name]
+        value = vars(value) if isinstance(value, Cell) else value
+        return None if isinstance(value, float) and math.isnan(value) else value
+
+    def __contains__(self, name):
+        return self._value(name) is not None
+
+    def __getattr__(self, name):
+        if name.startswith("__"):       # what Python asks of any object
+            raise AttributeError(name)
+        if (value := self._value(name)) is None:
+            raise NoValue
+        return Facts(value) if isinstance(value, dict) else value
 
 
 class _Fields(string.Formatter):
     """`str.format` on facts: a number is written by `short` unless its field has a format of Python's."""
     def get_field(self, name, args, kwargs):
-        if (first := name.partition(".")[0]) not in kwargs:
-            raise UserError(f"no {first!r} there; there are: {', '.join(map(str, kwargs))}")
         try:
-            return operator.attrgetter(name)(attributes(kwargs)), name
-        except AttributeError:
+            return operator.attrgetter(name)(Facts(kwargs)), name
+        except NoValue:
             return None, name
 
     def format_field(self, value, format_spec):

@@ -102,7 +102,7 @@ def build(item, sets=(), runs=None, *, rows=None, data=None, claims=None, eviden
 
     sets, runs  the `Results` it rests on, and {set: {name: Run}} of those there; none: computed each time
     rows, data   what the runs add up to: rows named as the printed ones, or a figure's numbers
-    claims       {phrase: predicate}, see `claims.judge`
+    claims       {phrase: Rule}, see `claims.judge`
     whole        whether claims wait for published runs that are not there; else what is there is judged
     status       of an item without printed values, such as "proxy: SqueezeNet in place of another net"
     rests        the parts of a run that the item rests on: it waits for no others; None takes all
@@ -112,7 +112,7 @@ def build(item, sets=(), runs=None, *, rows=None, data=None, claims=None, eviden
     runs = runs or {}
     how_much, lacks = scale(sets, runs, rests), lacking(sets, runs)
     waiting = lacks() or ("runs of full size" if how_much["fraction"] < 1 else None)
-    looked_at = pd.DataFrame(rows) if rows is not None else data
+    looked_at = judging.complete(item, pd.DataFrame(rows)) if rows is not None else data
     cells = comparison.compare(item, rows) if rows is not None and item.rows else []
     if data is not None and item.printed_numbers:
         cells += comparison.compare_numbers(item, data)

@@ -77,6 +77,7 @@ EXPECTED = [
     ("accuracy_prose", CONFIRMS, [99.574, .245, 98.74, 94.089, 3.775, 82.60], 5.1e-4),
     ("susceptibility_prose", CONTRADICTS, [90.21, 7.66, 89.75, 7.85], 5e-3),
     ("susceptibility_minimum", CONFIRMS, [70.28, 6, 8, 69.82, 6, 8], 0),
+    ("smallest_attacks", CONFIRMS, [.455, .675, .375], 1e-9),
     ("monotone_in_draw", CONFIRMS, [0], 0),
     ("imagenet_summary", CONFIRMS, [70.8, 66.52, 94.2, 97.07, 2.5, 1.4], 0),
     ("whole_numbers_with_noise", CONFIRMS, [], 0),
@@ -100,6 +101,7 @@ EXPECTED = [
     ("ranking_direction", NOTE, [], 0),
     ("success_over_correct_images", NOTE, [20, 11, 14.19, 4, 1, 2.35], .01),
     ("natural_column", CONFIRMS, [30], 0),
+    ("decline", EXCEPTIONS, [.1243, .0921], 5e-5),
     ("repeated_values", NOTE, [2, 2, .508], 5e-4),
     ("capacity", CONFIRMS, [-.0019, -.0007, -.0148, -.0766, -.0332, -.0006, -.0035, -.0034, -.0017, -.0689,
                             -.0550, -.0354, -.0333, -.0310, -.0701, -.0362], 1e-9),
@@ -110,7 +112,7 @@ EXPECTED = [
 ]
 HELD = {"black_similarity_change": (2, 3), "rectangles_need_less": (9, 9), "summary_is_median": (29, 30),
         "whole_numbers_with_noise": (54, 54), "correlations": (17, 18), "best_metric": (5, 6),
-        "l2_weaker": (28, 30), "natural_column": (30, 30), "dropout": (5, 6)}
+        "l2_weaker": (28, 30), "decline": (22, 30), "natural_column": (30, 30), "dropout": (5, 6)}
 SEVERAL = {"worst_case_accuracy", "whole_numbers", "robust_below_natural"}
 
 

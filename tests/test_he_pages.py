@@ -97,7 +97,7 @@ def test_a_claim_on_every_network_is_judged_on_the_papers_own():
         figures.examples(runs(a_run("mnist-normal", "margin"), a_run("mnist-adv", "margin"))),
         ("margin",), {"success_pct": figures.success})
     cells = figures.by_network(values(pd.DataFrame(table)))
-    judge = claims.over_networks(lambda c: (c.margin.success_pct > 40, "seen"), of_all=True)
+    judge = claims.over_networks(lambda c: (c.margin.success_pct > 40, "seen"))
     holds, evidence = judge(cells)
     assert holds is None and evidence.startswith("MNIST, normal: seen; MNIST, adv.: seen; CIFAR-10, ")
     assert "nothing on MNIST, normal contradicts it" in evidence

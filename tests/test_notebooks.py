@@ -154,17 +154,21 @@ def test_where_nothing_is_recorded_nothing_is_called_so(smoke, name):
 
 
 # ---- claims ----------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("holds, stuck", [
-    (lambda c: c.value > 2, False), (lambda c: 1 < c.value < 3, False), (lambda c: 3 > 2, True),
-    (lambda c: c.value > 2 or abs(c.value) >= 0, True), (lambda c: c.other_value > 2, False)])
-def test_a_claim_that_no_results_would_flip_is_found(holds, stuck):
-    rows = pd.DataFrame({"name": ["a", "b"], "value": [2.5, 2.7], "other_value": [None, None]})
-
-    def claim(rows):
-        cases = {row["name"]: row for row in rows.to_dict("records")}
-        return claims.over_cases(cases, lambda c: (holds(c), "seen"), proxies=("a",))
-
-    assert flips.unflippable(claim, [rows], ["name"]) is stuck
+@pytest.mark.parametrize("holds, why", [
+    (lambda c: c.value > 2, ""), (lambda c: 1 < c.value < 3, ""), (lambda c: 3 > 2, "it always holds"),
+    (lambda c: c.value > 2 or abs(c.value) >= 0, "it always holds"), (lambda c: c.other > 2, ""),
+    (lambda c: abs(c.value) < 0, "it never holds"), (lambda c: c.none > 2, "it is never judged")])
+def test_a_claim_that_no_results_would_flip_is_found(holds, why):
+    """A missing value is drawn, too; a status is not, and what is on proxies alone has to flip as well."""
+    rows = pd.DataFrame({"name": ["a", "b"], "value": [2.5, 2.7], "other": [None, None],
+                         "status": ["proxy: small", None]})
+    rule = claims.Rule(lambda rows: claims.over_cases(
+        {row["name"]: row | {"none": None} for row in rows.to_dict("records")}, lambda c: (holds(c), "seen")))
+    assert flips.one_sided(rule, [[rows]], ["name"]) == why
+    misspelt = claims.Rule(lambda rows: claims.over_cases(
+        {"a": dict(rows.iloc[0])}, lambda c: (c.value > 100 and c.vallue > 1, "seen")))
+    with pytest.raises(runtime.UserError, match="no 'vallue' there"):
+        flips.one_sided(misspelt, [[rows]], ["name"])
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)

@@ -3,6 +3,7 @@ import pytest
 
 from report import display, record, reference, results
 from report.cell import Cell
+from report.claims import Rule
 
 
 def record_of(verdict, **fields):
@@ -75,7 +76,7 @@ def test_a_notebook_shows_directives_by_their_titles():
 def test_a_column_of_the_user_is_shown_behind_the_published_ones_and_not_judged(paper, name):
     """Also where the paper prints a class at the head of each column: then it has a line of its own."""
     item = reference.paper(paper)[name]
-    claims = dict.fromkeys(item.claims, "not judged here")
+    claims = dict.fromkeys(item.claims, Rule(None, open="not judged here"))
     rows = [row | {"my_column": Cell(777.5, n=3)} for row in item.rows]
     before, after = (record.build(item, rows=values, claims=claims) for values in (item.rows, rows))
     assert before.pop("rows") != after.pop("rows") and before == after

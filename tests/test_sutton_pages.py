@@ -17,6 +17,7 @@ from report import reference, results
 from report.comparison import compare
 from report.experiment import Results, folder_of, recorded
 from shared.susceptibility import percentage
+from tests import flips
 from workflow import catalogue
 
 NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -208,6 +209,64 @@ def test_small_shares_have_more_digits():
 
 def test_numbers_of_a_claim():
     assert claims.stated(PAPER["table-4"], "Mean test accuracy") == [94.09, 3.78, 82.6]
+
+
+# ---- claims ----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("item, phrase", [
+    (item, phrase) for item, rules in claims.claim.items() for phrase, rule in rules.items()
+    if rule.judge and not rule.open and all(PAPER[i].rows for i in (item, *rule.others))])
+def test_a_claim_does_not_fail_on_the_papers_own_numbers(item, phrase):
+    """Open are those on columns that the paper does not print."""
+    rule = claims.claim[item][phrase]
+    behind = ("below", "levels", "without", "failed", "turned")
+    holds, evidence = rule.outcome([flips.as_printed(PAPER[i], behind) for i in (item, *rule.others)])
+    unprinted = item == "table-8" and "below" in phrase or item in {
+        "table-25", *(f"table-{n}" for n in range(13, 19))}
+    assert holds is None if unprinted else holds == True, evidence      # noqa: E712  (also of numpy)
+
+
+@pytest.mark.parametrize("item", ["figure-8", "figure-9", "figure-10", "figure-13", "figure-14"])
+def test_claims_on_norms_hold_on_some_results_and_fail_on_others(item):
+    """A smoke run has too few problems and flipped labels for any of them."""
+    near = UNITS[UNITS.class_b == UNITS.class_a + 1]
+    norm = {"figure-8": "l1", "figure-10": "linf"}.get(item, "l2")
+    attacks = figures.medians(near, experiments.CLASSES["cifar10"], "attack", norm)
+    group = {"count": 50, "median": 1.0, "reach": 2.0, "low": 1.9, "high": 2.1}
+    data = {"figure-13": {"attack": attacks, "random": attacks, "twice": {"a": {"test": 1.0}}},
+            "figure-14": {"attacks": group, "draws": group}}.get(item, attacks)
+    for rule in claims.claim[item].values():
+        assert rule.open or flips.one_sided(rule, [[data]], []) == ""
+
+
+def test_a_quoted_mean_is_compared_with_the_interval_of_ours():
+    rule, rows = claims.claim["table-4"]["Mean test accuracy"], pd.DataFrame(PAPER["table-4"].rows)
+    moved = rows.assign(test=rows.test + np.where(rows.index % 2, 1, -1))      # by problem, not in the mean
+    assert rule.judge(moved)[0]
+    # Within the deviation over problems (3.78), outside the interval of the mean.
+    holds, evidence = rule.judge(moved.assign(test=moved.test - 2))
+    assert not holds and "99% interval -2.4" in evidence
+    assert rule.outcome([rows[:4]])[0] is None
+    unlike = claims.claim["table-5"]["Mean training susceptibility"]
+    assert unlike.open == "the mean of the published cells is 90.21%, not 85%"
+
+
+def test_problems_that_are_not_measured_are_named():
+    rule = claims.claim["figure-9"]["bird vs cat"]
+    parts = {"train": {"median": 1.0}, "test": {"median": None}}
+    assert rule.outcome([{"bird – cat": parts}]) == (None, "cat – deer: no attack is measured")
+    both = {"bird – cat": parts, "cat – deer": parts}
+    assert rule.outcome([both]) == (None, "no other problem than bird – cat and cat – deer is measured")
+
+
+def test_what_a_margin_hides_is_judged_in_the_dimension_of_an_image():
+    rule, all_ = claims.claim["theorem-20"]["what hides"], {"1": 0.3, "5": 0.4, "10": 0.5}
+    less = {"1": 0.0, "5": 0.1, "10": 0.2}
+    data = {"n": 200_000, "epsilon": 0.1, "flipped_without_margin": all_, "flipped_with_margin": less,
+            "attackable_with_margin": 1.0, "flipped_at_picture_without_margin": all_,
+            "flipped_at_picture": less, "attackable_at_picture": 1.0}
+    assert rule.judge(data)[0]
+    for changed in ({"flipped_at_picture": less | {"10": 0.6}}, {"attackable_at_picture": 0.1}):
+        assert not rule.judge(data | changed)[0]
 
 
 @pytest.mark.parametrize("values", [[0.4], [0.4, 0.4, 0.5], np.linspace(0, 3, 500)])

@@ -244,8 +244,7 @@ def of_samples(samples):
             "data": lambda *frames: {
                 "panels": len({row["dataset"] for row in table_5(*frames)}),
                 "networks": {f"{row['dataset']} {row['model']}": {
-                    kind: row[f"roby_{samples}_{kind}"] for kind in KINDS}
-                    for row in values(table_5(*frames))}},
+                    kind: row[f"roby_{samples}_{kind}"] for kind in KINDS} for row in table_5(*frames)}},
             "alt": f"For each data set, ROBY of natural and robust networks on {SAMPLES[samples]}."}
 
 

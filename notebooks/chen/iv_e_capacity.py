@@ -119,7 +119,7 @@ def draw_capacity(runs):
 
 def figure_10(runs):
     """Networks in each panel, and rank correlations of the size with attack success and ROBY."""
-    return {side: {"networks": len(nets)} | {
+    return {side: {"networks": len(nets), "status": figures.shortest(nets.status)} | {
         name: ranking.agreement(nets["size"], nets[name]) if len(nets) == len(SIDES[side][0]) else None
         for name in ("asr_text", "asr_third", "roby_2", "overlap_2", "near_random")}
         for side, nets in capacity(runs).items()}

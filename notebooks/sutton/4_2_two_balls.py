@@ -46,7 +46,7 @@ import numpy as np
 import torch
 from scipy import special
 
-from papers.sutton import claims, sketches
+from papers.sutton import sketches
 from papers.sutton.theorem import PICTURE, check
 from papers.sutton.theory.ball import log_tail, sample_points, tail
 from papers.sutton.theory.models import classify, log_two_balls, two_balls_margin_limit
@@ -184,8 +184,7 @@ figure_3 = page.figure(
 # %%
 log10_error = {str(n): float(log_tail(n, epsilon) / np.log(10)) for n in (PICTURE, 150_528, 196_608)}
 theorem_4 = check(page, "theorem-4", again=lambda n, epsilon: cap_share(n, epsilon),
-                  extra={"epsilon": epsilon, "log10_error": log10_error},
-                  note=f"'Virtually 0' is read as below $10^{{{claims.VANISHED}}}$.")
+                  extra={"epsilon": epsilon, "log10_error": log10_error})
 
 # %% [markdown]
 # ## Theorem 5: the share of points that an adversarial perturbation misclassifies
@@ -255,8 +254,7 @@ figure_4 = page.figure(
                                                         / STATEMENTS["theorem-4"].log_exact(**at_end)),
                   "intervals_that_contain_the_exact_value": {
                       k: sketches.inside(c) for k, c in {"accuracy": accuracy, **flips}.items()}},
-    note="The paper's ε and δ are lost. 'Sharp' is read as the same exponential rate, 'converged' as below "
-         f"{claims.CONVERGED:g}.")
+    note="The paper's ε and δ are lost.")
 
 # %% [markdown]
 # ## Theorem 7: the direction of the loss gradient

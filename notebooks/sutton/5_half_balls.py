@@ -202,12 +202,14 @@ figure_6 = page.figure(
 
 # %%
 flips = {f"flipped_{where}": {f"{d:g}": flipped(dimension, e, d) for d in DELTAS}
-         for where, dimension, e in (("without_margin", LAST, 0.0), ("with_margin", LAST, epsilon),
-                                     ("at_picture", PICTURE, epsilon))}
-attackable = 1 - float(np.exp(STATEMENTS["theorem-18"].log_exact(
-    n=LAST, epsilon=epsilon, delta=epsilon + 0.1)))
+         for where, dimension, e in (
+             ("without_margin", LAST, 0.0), ("with_margin", LAST, epsilon), ("at_picture", PICTURE, epsilon),
+             ("at_picture_without_margin", PICTURE, 0.0))}
+attackable, at_picture = (1 - float(np.exp(STATEMENTS["theorem-18"].log_exact(
+    n=dimension, epsilon=epsilon, delta=epsilon + 0.1))) for dimension in (LAST, PICTURE))
 theorem_20 = check(page, "theorem-20", again=lambda n, delta: crossing(n, 0.0, delta, 0.0), extra={
-    "n": LAST, "epsilon": epsilon, **flips, "attackable_with_margin": attackable})
+    "n": LAST, "epsilon": epsilon, **flips, "attackable_with_margin": attackable,
+    "attackable_at_picture": at_picture})
 
 # %% [markdown]
 # ## Beyond the paper: the limit itself, and how small a margin is enough

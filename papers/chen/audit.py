@@ -11,6 +11,7 @@ checks = Checks("chen")
 METRICS = ("fsa", "fsd", "roby")
 NORMS = {"inf": "table-2", "2": "table-3"}  # attack and metric in one norm, and where its correlations stand
 # github.com/Allen-piexl/ROBY (revision 4d161b3), read, not copied.
+STRENGTH = "The book judges the claim in the strength of these numbers."
 JOURNAL = "The code is that of the journal version of 2022, which may differ from this one."
 
 
@@ -72,6 +73,8 @@ def means_of_rounded(p):
 def best_metric(p):
     r = pd.Series({cell: recomputed for cell, (_, recomputed) in coefficients(p).items()}).unstack(1)
     best, signed = r.abs().idxmax(axis=1), r.idxmax(axis=1)
+    rows = p.rows("table-3")
+    alone = sum(abs(row["roby_2"]) > max(abs(row["fsa_2"]), abs(row["fsd_2"])) for row in rows)
     return p.finding("table-1, table-2, table-3",
                      "ROBY has the correlation of largest size with attack success",
                      quotes=[("obtain the highest Pearson correlation coefficient value among all three "
@@ -80,7 +83,9 @@ def best_metric(p):
                                       for (data, norm), metric in best.items() if metric != "roby"},
                            "highest with its sign": f"ROBY in {(signed == 'roby').sum()}"},
                      holds=((best == "roby").sum(), len(best)),
-                     reading="highest is meant with the sign; FSA and FSD correlate negatively.")
+                     reading="highest is meant with the sign; FSA and FSD correlate negatively.",
+                     use=f"In Table III as printed, ROBY alone is largest on {alone} of {len(rows)} data "
+                         f"sets. {STRENGTH}")
 
 
 @checks
@@ -119,7 +124,7 @@ def l2_weaker(p):
                      numbers=f"{len(rows)} rows", ours={"others": others},
                      holds=(len(rows) - len(others), len(rows)),
                      reading="the sentence sums up a trend. The budgets of the two attacks need not be "
-                             "equal: with one epsilon the L2 ball would lie inside the other.")
+                             "equal: with one epsilon the L2 ball would lie inside the other.", use=STRENGTH)
 
 
 @checks
@@ -167,7 +172,21 @@ def robust_below_natural(p):
                         quotes=[("the robust models have a smaller ROBY value than the natural models",
                                  "Section IV.D")], numbers=f"{len(rows)} rows",
                         ours={"others": others or "none"}, holds=(len(rows) - len(others), len(rows)),
-                        reading=reading, use="The order is a test for a reproduction.")
+                        reading=reading,
+                        use=STRENGTH if others else "The order is a test for a reproduction.")
+
+
+@checks
+def decline(p):
+    rows = p.frame("table-5")
+    original, adversarial = (rows[f"roby_{samples}_natural"] - rows[f"roby_{samples}_robust"]
+                             for samples in ("original", "adversarial"))
+    more = (adversarial > original).sum()
+    return p.finding("table-5", "The decline of ROBY by robust training is larger on adversarial samples",
+                     quotes=[("obtain a more significant decline than general ROBY", "Section IV.D")],
+                     numbers=f"{len(rows)} rows",
+                     ours={"mean decline": (adversarial.mean(), original.mean())}, holds=(more, len(rows)),
+                     reading="the sentence speaks of the mean decline.", use=STRENGTH)
 
 
 @checks
@@ -214,7 +233,7 @@ def dropout(p):
                      "Without dropout, attacks succeed less on the otherwise equal network",
                      quotes=[("The model without the dropout layer has better robustness", "Section IV.E")],
                      numbers="success with dropout, without", ours=compared, holds=(better, len(compared)),
-                     reading="the sentence sums up a trend.")
+                     reading="the sentence sums up a trend.", use=STRENGTH)
 
 
 @checks

@@ -29,7 +29,9 @@ def agreement(x, y, measure=stats.spearmanr):
 
 
 def coefficients(rows, pairs, *, asked=figures.TEN, measure=stats.pearsonr):
-    """`{data set: {name: coefficient, or a `Cell` with why it is none, "status": why there are none}}`.
+    """`{data set: {name: coefficient, or a `Cell` with why it is none, "status": of all}}`.
+
+    The status says why there are none, or that networks among them are not trained to an accuracy.
 
     pairs  {name: (one column, another)}
     """
@@ -40,7 +42,8 @@ def coefficients(rows, pairs, *, asked=figures.TEN, measure=stats.pearsonr):
             continue
         cells = {name: agreement(whole[data][x], whole[data][y], measure) for name, (x, y) in pairs.items()}
         result[data] = cells | {name: Cell(status=f"not measured: {_gap(whole[data], pairs[name])}")
-                                for name, value in cells.items() if value is None}
+                                for name, value in cells.items() if value is None} | {
+            "status": figures.shortest(whole[data].status)}
     return result
 
 
@@ -67,7 +70,7 @@ def table_4(runs):
         pairs = {name: (attack, name) for name in ("roby_2", "roby_inf")}
         by_data = pd.DataFrame(values([*coefficients(figures.table_1(runs), pairs).values()]))
         means = by_data[list(pairs)].astype(float).mean(skipna=False)
-        result.append({"attack_success": attack} | {
+        result.append({"attack_success": attack, "status": figures.shortest(by_data.status)} | {
             name: Cell(status="not measured: a data set has no coefficient") if np.isnan(mean) else mean
             for name, mean in means.items()})
     return result
@@ -79,18 +82,14 @@ def ranks(rows):
 
 
 def of_cnns(rows):
-    """Data sets with their four CNNs: attack success by network, and coefficients.
+    """Data sets with their four CNNs: coefficients of attack success and ROBY.
 
     None of fewer, and where attack success is the same on all.
     """
     asked = len(figures.CNNS)
     ranks = coefficients(rows, {"spearman": ("asr", "roby")}, asked=asked, measure=stats.spearmanr)
     pearson = coefficients(rows, {"pearson": ("asr", "roby")}, asked=asked)
-    facts = {data: ranks[data] | pearson[data] for data in ranks}
-    for data, nets in figures.complete(rows, asked).items():
-        if nets.asr.nunique() > 1:
-            facts[data] |= dict(zip(nets.model.str.replace("-", "").str.lower(), 100 * nets.asr))
-    return facts
+    return {data: ranks[data] | pearson[data] for data in ranks}
 
 
 def of_series(columns, what):

@@ -13,23 +13,11 @@ claim = Claims()
 networks_claim = partial(claim, counts=lambda labels: labels.get("network") not in figures.PROXIES)
 
 
-def by_template(judge):
-    """`judge`, whose words are a template over the case's values; a kind without an example has no value."""
-    def judged(c):
-        holds, words = judge(c)
-        return holds, prose.fill(words, dict.fromkeys(figures.KINDS) | vars(c))
-    return judged
-
-
-def over_networks(judge, view=lambda data: data, *, names=figures.NAMED, **more):
-    """A predicate: `over_cases` of the {network: its values} that `view` makes of rows or data.
-
-    A network on which a proxy was measured decides nothing.
-    """
-    proxies = [names[net] for net in figures.PROXIES if net in names]
+def over_networks(judge, view=lambda data: data, *, names=figures.NAMED, reads=""):
+    """A predicate: `over_cases` of the {network: its values} that `view` makes of rows or data."""
     return lambda *results: over_cases(
-        {names[net]: {"network": net} | values for net, values in view(*results).items()},
-        by_template(judge), what="networks", proxies=proxies, **more)
+        {names[net]: {"network": net, "status": figures.PROXIES.get(net)} | facts
+         for net, facts in view(*results).items()}, judge, what="networks", reads=reads)
 
 
 def adversarial(cells):
@@ -39,12 +27,12 @@ def adversarial(cells):
 
 
 # ---- Section 3: OptMargin --------------------------------------------------------------------------------
-networks_claim("table-1", "in all four settings")(over_networks(lambda c: (
+UNPUBLISHED = "“below OptStrong” depends on OptStrong's unpublished settings"
+networks_claim("table-1", "in all four settings", leaves=UNPUBLISHED)(over_networks(lambda c: (
     round(c.margin.success_pct) == 100 and c.margin.rms > c.brittle.rms,
     "success {margin.success_pct:%} (n = {margin.correct}), mean distance {margin.rms} (OptBrittle "
     "{brittle.rms}, n = {brittle.successful}; OptStrong {strong.rms}, n = {strong.successful})"),
-    figures.by_network, of_all=True,
-    leaves="“below OptStrong” depends on OptStrong's unpublished settings"))
+    figures.by_network))
 claim("table-1", "leaves the original class readable")(
     "“visible” and “readable” are judged by eye, in Figure 5")
 
@@ -63,16 +51,16 @@ networks_claim("table-2", "restores OptBrittle")(over_networks(lambda c: (
     c.brittle.region > 50 > c.margin.region,
     "OptBrittle {brittle.region:%} (n = {brittle.images}), OptMargin {margin.region:%} "
     "(n = {margin.images})"),
-    figures.by_network, of_all=True, reads="“restores” is read as more than half, “fails” as less"))
+    figures.by_network, reads="“restores” is read as more than half, “fails” as less"))
 networks_claim("table-2", "lowest accuracy of all attacks")(over_networks(lambda c: (
     c.margin.region <= min(c.brittle.region, c.fgsm.region),
     "OptMargin {margin.region:%} (n = {margin.images}), the lowest other "
-    f"{prose.short(min(c.brittle.region, c.fgsm.region))}%"), figures.by_network, of_all=True))
+    f"{prose.short(min(c.brittle.region, c.fgsm.region))}%"), figures.by_network))
 networks_claim("table-2", "0% on OptBrittle everywhere")(over_networks(lambda c: (
     # the claim itself names the exception
     round(c.brittle.point) == 0 and (round(c.margin.point) == 0 or c.network == "cifar10-adv"),
     "{brittle.point:%} (n = {brittle.images}) and {margin.point:%} (n = {margin.images})"),
-    figures.by_network, of_all=True))
+    figures.by_network))
 networks_claim("table-2", "evades both")(over_networks(lambda c: (
     c.margin.region < 50 and c.margin.point < 50,
     "region {margin.region:%}, point {margin.point:%} (n = {margin.images})"),
@@ -131,7 +119,7 @@ networks_claim("figure-1", "A small random step")(over_networks(
 
 def beside_margin(c):
     """Values of OptMargin, and of FGSM where it has an example."""
-    return [c.margin, c.fgsm] if hasattr(c, "fgsm") else [c.margin]
+    return [c.margin, c.fgsm] if "fgsm" in c else [c.margin]
 
 
 networks_claim("figure-2", "more robust to random noise")(over_networks(lambda c: (
@@ -164,7 +152,7 @@ networks_claim("figure-2", "no single threshold")(over_networks(lambda c: (
     c.paper <= c.median.high and c.paper <= c.least.high,
     "the threshold best on these {images} images errs on the worse of the two kinds, benign or OptMargin "
     "images, at a rate of {median.words} by the median and {least.words} by the nearest distance; the "
-    "paper's classifier {paper:.1f}%, on its network"), thresholds, of_all=True,
+    "paper's classifier {paper:.1f}%, on its network"), thresholds,
     reads="“separates” is read as an interval below the error of that classifier; Section 5 trains such a "
           "classifier"))
 networks_claim("figure-2", "Adversarial training brings")(over_networks(lambda c: (
@@ -181,7 +169,7 @@ def with_mnist(data):
 
 networks_claim("figure-3", "especially high purity")(over_networks(lambda c: (
     c.brittle == c.largest and c.mnist.brittle - c.mnist.benign >= c.brittle - c.benign,
-    "OptBrittle {brittle:.2f}, benign {benign:.2f}"), with_mnist, of_all=True))
+    "OptBrittle {brittle:.2f}, benign {benign:.2f}"), with_mnist))
 networks_claim("figure-3", "much harder to tell")(over_networks(lambda c: (
     all(abs(attack - c.benign) < abs(c.brittle - c.benign) / 2 for attack in beside_margin(c)),
     "benign {benign:.2f}, OptBrittle {brittle:.2f}, OptMargin {margin:.2f}, FGSM {fgsm:.2f}"),
@@ -224,10 +212,10 @@ networks_claim("table-3", "also recognises OptBrittle", cells=True)(over_network
     "false negatives of OptBrittle {OptMargin.false_neg_optbrittle_pct.value:%} when trained on OptMargin "
     "(n = {OptMargin.false_neg_optbrittle_pct.of}), of OptMargin "
     "{OptBrittle.false_neg_optmargin_pct.value:%} when trained on OptBrittle "
-    "(n = {OptBrittle.false_neg_optmargin_pct.of})"), by_attack, of_all=True))
+    "(n = {OptBrittle.false_neg_optmargin_pct.of})"), by_attack))
 networks_claim("table-3", "Best worst-case accuracy", "table-2")(over_networks(lambda c: (
     c.best > c.margin.region, "best classifier {best:%}, region classification of OptMargin examples "
-    "{margin.region:%}"), beside_the_vote, of_all=True))
+    "{margin.region:%}"), beside_the_vote))
 networks_claim("table-3", "the normally trained model gives better")(over_networks(lambda c: (
     (c.normal.best > c.best) == (c.network == "mnist-adv"),
     "best worst-case accuracy {normal.best:%} on the normal, {best:%} on the adversarially trained network"),
@@ -238,7 +226,7 @@ networks_claim("table-3", "does not mimic")(over_networks(lambda c: (
     by_attack, reads="“does not mimic” is read as better than chance"))
 networks_claim("table-4", "harder to recognise", "table-3")(over_networks(lambda c: (
     c.fgsm > c.margin and c.fgsm - c.margin >= c.mnist.fgsm - c.mnist.margin,
-    "false negatives of FGSM {fgsm:%}, of OptMargin {margin:%}"), on_fgsm, of_all=True))
+    "false negatives of FGSM {fgsm:%}, of OptMargin {margin:%}"), on_fgsm))
 claim("table-4", "too few successful")(
     "no classifier is trained there, as in the paper; Table 1 has the success of FGSM")
 
@@ -266,7 +254,7 @@ def on_imagenet(judge, reads=""):
     def predicate(rows):
         kinds = {name: kind for kind, name in figures.KINDS.items()}
         return over_cases({"SqueezeNet 1.1": rows if isinstance(rows, dict) else {
-            kinds[row["attack"]]: row for row in rows.to_dict("records")}}, by_template(judge), reads=reads)
+            kinds[row["attack"]]: row for row in rows.to_dict("records")}}, judge, reads=reads)
     return predicate
 
 

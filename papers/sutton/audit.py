@@ -101,7 +101,7 @@ def susceptibility_prose(p):
                      ours=dict(zip(("training", "test"), given)),
                      holds=all(rounds_to(g, v, 2) for row, s in zip(given, said) for g, v in zip(row, s)),
                      reading="it speaks of other networks than the table; its minima are the table's.",
-                     use="Use the table.")
+                     use="Use the table. The book does not judge a claim on these means.")
 
 
 @checks
@@ -117,6 +117,23 @@ def susceptibility_minimum(p):
                      holds=set(where) == {(6, 8)}
                      and all(stated(m)[0] == c[s] for m, s, c in zip(minima, SPLITS, lowest)),
                      use="The minima are those of the printed table.")
+
+
+@checks
+def smallest_attacks(p):
+    means = p.frame("table-6").groupby(["class_a", "class_b"])["mean"].mean()
+    two = means[[(2, 3), (3, 4)]]
+    others = means.drop(two.index)
+    seven = others[[b == a + 1 for a, b in others.index]]
+    less = others[others < two.max()]
+    return p.finding("table-6, figure-9", "Bird vs cat and cat vs deer have the smallest attacks plotted",
+                     quotes=[("appear to have much smaller norms", "Section 7.2.1")],
+                     numbers=f"{len(two) + len(seven)} problems in the plots, {len(means)} in the table",
+                     ours={"larger of the two": two.max(), "least of the others in the plots": seven.min(),
+                           "smaller in the table": {f"{a}-vs-{b}": v for (a, b), v in less.items()}},
+                     holds=bool(two.max() < seven.min()),
+                     use="The plots show the problems k-vs-(k+1). Of all problems, cat vs dog (3-vs-5) has "
+                         "the smallest attacks. The book judges the claim on the problems of the plots.")
 
 
 @checks(pool=True)
