@@ -8,8 +8,8 @@ The plan of the unmodified `paper` scale names the published runs. What is wante
 `_runs/runs`; a small run (`smoke`, `quick`) is kept nowhere.
 
 A run is out of date when the experiment's version, an argument that is no size, the experiment's code
-(`report.code`, `report.same`) or an input differs from what its file says. Inputs are the runs and kept networks
-that its function opened. An input that is itself out of date counts as one that differs.
+(`report.code`, `report.same`) or an input differs from what its file says. Inputs are the runs and kept
+networks that its function opened. An input that is itself out of date counts as one that differs.
 """
 import contextlib
 import dataclasses
@@ -47,10 +47,10 @@ class Experiment:
     def digest(self):
         """The digest of the code of its function, and of the classes and architectures in its plan."""
         names, classes = set(), set()
-        _collect(list(self.plan(SimpleNamespace(**self.scale["paper"])).values()), names, classes)
+        _collect(self.plan(SimpleNamespace(**self.scale["paper"])), names, classes)
         return code.digest([(self.function.__module__, self.function.__name__),
                             *((c.__module__, c.__name__) for c in classes if code.ours(c.__module__)),
-                            *(registry.place(name) for name in names if "-" in name and registry.known(name))])
+                            *(registry.place(n) for n in names if "-" in n and registry.known(n))])
 
     def planned(self, settings=None):
         """`({run: arguments}, {run: {column: value}})` for some settings; None: the published ones."""
@@ -115,7 +115,8 @@ def _differs(place, identity, firsts):
         return True
     first = firsts[experiment]
     run = first.own.get(name, first.recorded.get(name))
-    return run is None or run.identity != identity or name in first.outdated and run is first.recorded.get(name)
+    old = name in first.outdated and run is first.recorded[name]
+    return run is None or run.identity != identity or old
 
 
 def labelled(names, plan):
@@ -182,8 +183,8 @@ class Opened(Mapping):
         run, results = self.runs[name], self.results
         if inputs.recording() and run is results.recorded.get(name) and name in results.outdated:
             raise runtime.UserError(
-                f"its input {results.name}/{name} is out of date ({', '.join(results.outdated[name])} changed); "
-                f"compute that first: make fill HOURS=n FIRST={results.name}")
+                f"its input {results.name}/{name} is out of date ({', '.join(results.outdated[name])} "
+                f"changed); compute that first: make fill HOURS=n FIRST={results.name}")
         inputs.used("inputs", f"runs/{results.name}/{name}", run.identity)
         return run.result
 

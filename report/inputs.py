@@ -9,7 +9,7 @@ _ledgers, _states = [], [None]
 
 @contextlib.contextmanager
 def ledger():
-    """Collect what is read inside the block: `{kind: {name: identity}}`, such as data sets and kept networks."""
+    """Collect what is read inside the block, data sets, runs, networks: `{kind: {name: identity}}`."""
     book = {}
     _ledgers.append(book)
     try:

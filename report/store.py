@@ -130,7 +130,8 @@ def _hash(arrays):
 def write(path, run):
     """Keep a run as the file `path`, in place of an earlier one and of arrays that are no longer its own."""
     path, arrays = Path(path), {}
-    raw = {f.name: getattr(run, f.name) for f in dataclasses.fields(run)} | {"result": plain(run.result, "", arrays), "arrays": None}
+    fields = {f.name: getattr(run, f.name) for f in dataclasses.fields(run)}
+    raw = fields | {"result": plain(run.result, "", arrays), "arrays": None}
     if arrays:
         raw["arrays"] = f"{path.stem}-{_hash(arrays)}.npz"
         content.write_npz(path.with_name(raw["arrays"]), arrays)

@@ -43,8 +43,8 @@ def net(architecture, recipe, dataset, seed, *, device, hook=None):
     dataset  a `shared.data.sets.Dataset`, or its name for `sets.load`
     hook     what `fit` takes, a frozen dataclass: its class and its settings enter the net's name
 
-    A kept net of other code is not loaded. It is trained anew, and a line says so; at full scale only runs that
-    are recorded do that, and it then stands beside them in place of the committed one.
+    A kept net of other code is not loaded. It is trained anew, and a line says so; at full scale only runs
+    that are recorded do that, and it then stands beside them in place of the committed one.
 
     Weights are rounded to float16 after training and kept so (running statistics in float32): the net that is
     measured is exactly the net that is kept. Two processes that want one net train it once. Raises UserError
@@ -90,8 +90,8 @@ def _place_of_new(name, cached):
     if path is None:
         return cached
     if sets.origin().startswith("paper") and not inputs.recording() and _of_today(path) is False:
-        raise runtime.UserError(f"{name}: {OTHER_CODE}; `make fill` trains it anew for the runs that rest on it, "
-                                "and `make same` shows whether the change has any effect")
+        raise runtime.UserError(f"{name}: {OTHER_CODE}; `make fill` trains it anew for the runs that rest on "
+                                "it, and `make same` shows whether the change has any effect")
     if not _of_today(path):
         print(f"not used: {path.name}: {OTHER_CODE}; it is trained anew", file=sys.stderr)
     return _beside_runs(name) if inputs.recording() else cached
@@ -121,7 +121,9 @@ def facts_of(path):
 def _of_today(path):
     """Whether a file is of code that counts as today's; None of a damaged file."""
     known = facts_of(path)
-    return known and same.accepted(known["architecture"], known.get("code"), digest(known["architecture"]))
+    if not known:
+        return None
+    return same.accepted(known["architecture"], known.get("code"), digest(known["architecture"]))
 
 
 def changed(place, identity):
@@ -196,7 +198,7 @@ def _round_to_half(net, name):
 
 
 def keep(path, net, facts):
-    """Write parameters (float16), buffers and facts (plain JSON), to which the weights' fingerprint is added."""
+    """Write parameters (float16), buffers and facts (plain JSON), to which the weights' fingerprint comes."""
     half = {key for key, _ in net.named_parameters()}
     weights = {k: v.half() if k in half else v for k, v in net.state_dict().items()}
     content.write(path, weights, facts | {"weights": content.fingerprint(weights)})
@@ -235,5 +237,6 @@ def read(path, net, device):
     facts, weights = about(path)
     if not _of_today(path):
         raise runtime.UserError(f"{path.name}: {OTHER_CODE}")
-    return Trained(_filled(net, weights, device), facts["name"], Recipe(**facts["recipe"]), facts["train_accuracy"],
-                   facts["test_accuracy"], facts["seconds"], content.fingerprint(weights), facts["code"])
+    return Trained(_filled(net, weights, device), facts["name"], Recipe(**facts["recipe"]),
+                   facts["train_accuracy"], facts["test_accuracy"], facts["seconds"],
+                   content.fingerprint(weights), facts["code"])

@@ -59,7 +59,7 @@ class Dataset:
         return f"{title}, {SOURCES[self.source]}: {facts}."
 
     def first(self, count):
-        """The first `count` test images and their labels, or all; `runtime.observers` hear where there are fewer."""
+        """The first `count` test images and their labels, or all; observers are told where there are less."""
         count = runtime.at_most(count, len(self.x_test))
         return self.x_test[:count], self.y_test[:count]
 
