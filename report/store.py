@@ -164,6 +164,8 @@ def read(path):
         check = raw.pop("check")
         if content.of_json(raw)[:12] != check:
             raise ValueError("its content is not what was written")
+        if odd := sorted({f.name for f in dataclasses.fields(Run)} ^ raw.keys() - {"arrays"}):
+            raise ValueError(f"another form, by {', '.join(odd)}")
         arrays = {}
         if name := raw.pop("arrays"):
             file = path.with_name(name)
@@ -171,8 +173,6 @@ def read(path):
                 arrays = {k: z[k] for k in z.files}
             if _hash(arrays) not in name:
                 raise ValueError("its arrays are not what was written")
-        if odd := sorted({f.name for f in dataclasses.fields(Run)} ^ raw.keys()):
-            raise ValueError(f"another form, by {', '.join(odd)}")
         return Run(**raw | {"result": with_arrays(raw["result"], arrays)})
     except Exception as error:  # a flipped bit makes zip, numpy and json fail in more ways than can be listed
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
