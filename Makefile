@@ -7,7 +7,8 @@
 #                OPTIONS="...": Snakemake's, such as --workflow-profile workflow/profiles/slurm
 # make records   every record anew, from the recorded runs alone
 # make card      MODEL=package.module:factory WEIGHTS=net.safetensors DATA=images.npz OUT=card.html CHECK=... IMAGES=n RETRAINED="..."
-# make same      EXPERIMENT=he/attacks: does changed code compute what it did? then its digest is renewed
+# make same      does changed code compute what it did? then its digest is entered; EXPERIMENT=he/attacks: of one;
+#                FROM=commit: compared with that one, not with the last
 # make readme    the README's picture and finder
 # make pair      write each .ipynb from its .py     make lock    renew requirements.lock
 # make clean     drop what was built (not the environment, the cache, a sweep, runs of other parameters)
@@ -72,7 +73,7 @@ records: $(READY)
 	@python -m workflow.records
 
 same: $(READY)
-	@OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE python -m workflow.versions same "$(EXPERIMENT)"
+	@OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE python -m workflow.versions same "$(EXPERIMENT)" $(or $(FROM),HEAD)
 
 readme: $(READY)
 	@python -m workflow.readme

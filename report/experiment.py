@@ -6,18 +6,23 @@
 The plan of the unmodified `paper` scale names the published runs. What is wanted with exactly their arguments
 (a size may be smaller) is recorded under `results/runs`; what departs from them at full scale goes to
 `_runs/runs`; a small run (`smoke`, `quick`) is kept nowhere.
+
+A run is out of date when the experiment's version, an argument that is no size, the experiment's code
+(`report.code`, `report.same`) or an input differs from what its file says. Inputs are the runs and kept
+networks that its function opened. An input that is itself out of date counts as one that differs.
 """
+import contextlib
+import dataclasses
 import shutil
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from types import SimpleNamespace
 
-from report import provenance, repository, store
+from report import code, inputs, provenance, registry, repository, same, store, zoo
 from report.repository import ROOT
 from shared import runtime
 from shared.data import content, sets
-from shared.training import checkpoint
 
 
 @dataclass(frozen=True)
@@ -31,14 +36,22 @@ class Experiment:
     sizes: tuple = ()       # arguments that may be smaller than published; the function returns them as taken
     names: str = "{run}"    # a run's name from its key, such as "{network}-b{block}"; its columns, too
     scale: dict = field(default_factory=dict)   # {profile: settings} of the page that computes its runs
-    after: tuple = ()       # experiments whose runs this one's rest on (`results_of`)
+    after: tuple = ()       # experiments whose runs its function reads (`results_of`)
     memory: int = 4         # GB that a run takes at most
     gpu: int = 0            # how many a run gains from
 
     @property
-    def versions(self):
-        """`{experiment: version}` of those that it comes after, directly and indirectly."""
-        return {k: v for e in self.after for k, v in (*e.versions.items(), (e.name, e.version))}
+    def before(self):
+        """`{name: experiment}` of those that it comes after, directly and indirectly."""
+        return {k: v for first in self.after for k, v in (*first.before.items(), (first.name, first))}
+
+    def digest(self):
+        """The digest of the code of its function, and of the classes and architectures in its plan."""
+        names, classes = set(), set()
+        _collect(self.plan(SimpleNamespace(**self.scale["paper"])), names, classes)
+        return code.digest([(self.function.__module__, self.function.__name__),
+                            *((c.__module__, c.__name__) for c in classes if code.ours(c.__module__)),
+                            *(registry.place(n) for n in names if "-" in n and registry.known(n))])
 
     def planned(self, settings=None):
         """`({run: arguments}, {run: {column: value}})` for some settings; None: the published ones."""
@@ -69,11 +82,42 @@ class Experiment:
         return all(arguments[size] <= published[size] for size in self.sizes) \
             and self.asks(store.plain(arguments), published)
 
-    def outdated(self, run, arguments):
-        """What has changed since a run was computed: "version", "arguments", experiments of `after`."""
+    def outdated(self, run, arguments, digest, firsts):
+        """What has changed since a run was computed: "version", "arguments", "code", places of inputs.
+
+        digest   of the experiment's code, see `digest`
+        firsts   `{experiment: Results}` of those in `after`
+        """
         return ["version"] * (run.version != self.version) \
             + ["arguments"] * (arguments is not None and not self.asks(run.arguments, arguments)) \
-            + [name for name, version in self.versions.items() if run.after.get(name) != version]
+            + ["code"] * (run.version == self.version and not same.accepted(self.name, run.code, digest)) \
+            + [place for place, identity in (run.inputs or {}).items() if _differs(place, identity, firsts)]
+
+
+def _collect(value, texts, classes):
+    """Enter the texts, and the classes of dataclasses, that arguments hold at any depth."""
+    if isinstance(value, str):
+        texts.add(value)
+    elif isinstance(value, (list, tuple, dict)):
+        for part in value.values() if isinstance(value, dict) else value:
+            _collect(part, texts, classes)
+    elif dataclasses.is_dataclass(value):
+        classes.add(type(value))
+        _collect(vars(value), texts, classes)
+
+
+def _differs(place, identity, firsts):
+    """Whether an input, as a run keeps it, is another one now, is out of date, or is gone."""
+    kind, _, rest = place.partition("/")
+    if kind != "runs":
+        return kind != "weights" and zoo.changed(place, identity)   # published weights have their own check
+    experiment, _, name = rest.rpartition("/")
+    if experiment not in firsts:
+        return True
+    first = firsts[experiment]
+    run = first.own.get(name, first.recorded.get(name))
+    old = name in first.outdated and run is first.recorded[name]
+    return run is None or run.identity != identity or old
 
 
 def labelled(names, plan):
@@ -127,13 +171,46 @@ class Results:
 
 # ---- what a run rests on ---------------------------------------------------------------------------------
 _on_this_page = {}      # experiment's name -> its `Results`, of those that have runs of the page
+_computing = []         # the experiments of which a run is being computed, the innermost last
+
+
+class Opened(Mapping):
+    """`{run: result}` of an experiment; a run that is looked up becomes an input of the run that looks."""
+
+    def __init__(self, results, runs):
+        self.results, self.runs = results, runs
+
+    def __getitem__(self, name):
+        run, results = self.runs[name], self.results
+        if inputs.recording() and run is results.recorded.get(name) and name in results.outdated:
+            raise runtime.UserError(
+                f"its input {results.name}/{name} is out of date ({', '.join(results.outdated[name])} "
+                f"changed); compute that first: make fill HOURS=n FIRST={results.name}")
+        inputs.used("inputs", f"runs/{results.name}/{name}", run.identity)
+        return run.result
+
+    def __iter__(self):
+        return iter(self.runs)
+
+    def __len__(self):
+        return len(self.runs)
 
 
 def results_of(name):
-    """`{run: result}` of an experiment: those of this page, else the recorded ones."""
+    """The results `Opened` by a function: `{run: result}` of an experiment in its `after`.
+
+    They are those of this page, else the recorded ones. Raises UserError for a recorded run that is out of
+    date where the run that is being computed will be recorded.
+    """
     if name in _on_this_page:
-        return {n: run.result for n, run in _on_this_page[name].own.items()}
-    return {path.stem: store.read(path).result for path in sorted(folder_of(name).glob("[!.]*.json"))}
+        return Opened(_on_this_page[name], _on_this_page[name].own)
+    if not _computing:      # a person calls the function
+        return {path.stem: store.read(path).result for path in sorted(folder_of(name).glob("[!.]*.json"))}
+    first = next((first for first in _computing[-1].after if first.name == name), None)
+    if first is None:
+        raise runtime.UserError(f"{_computing[-1].name} reads runs of {name}, which its `after` lacks")
+    results = recorded(first, first.planned()[0])
+    return Opened(results, results.recorded)
 
 
 # ---- recorded runs ---------------------------------------------------------------------------------------
@@ -145,16 +222,21 @@ def recorded(experiment, published, labels=None):
     results = Results(experiment.name, published, experiment.sizes, labels=labels or {})
     for name in published:
         if (run := content.sound(experiment.path(name), store.read)) is not None:
-            _enter(results, experiment, run)
+            results.recorded[name] = run
+    _judge(results, experiment)
     return results
 
 
-def _enter(results, experiment, run):
-    """Put a recorded run among the results, with what has changed since."""
-    results.recorded[run.name] = run
-    results.outdated.pop(run.name, None)
-    if changed := experiment.outdated(run, results.published[run.name]):
-        results.outdated[run.name] = changed
+def _judge(results, experiment, names=None):
+    """Enter what has changed since recorded runs were computed, all or those of some names."""
+    some = {n: run for n, run in results.recorded.items() if names is None or n in names}
+    digest = experiment.digest() if some else None
+    reads = any(place.startswith("runs/") for run in some.values() for place in run.inputs or ())
+    firsts = {first.name: recorded(first, first.planned()[0]) for first in experiment.after if reads}
+    for name, run in some.items():
+        results.outdated.pop(name, None)
+        if changed := experiment.outdated(run, results.published[name], digest, firsts):
+            results.outdated[name] = changed
 
 
 # ---- computing -------------------------------------------------------------------------------------------
@@ -165,8 +247,8 @@ def compute(experiment, name, arguments, published, states=None):
 
     Raises UserError where the function does not return a dict with the sizes that it took.
     """
-    start = provenance.clock()
-    with runtime.ledger() as used, checkpoint.kept_in(states):
+    digest, start = experiment.digest(), provenance.clock()
+    with inputs.ledger() as used, inputs.kept_in(states), _reading(experiment):
         result = experiment.function(**arguments)
     seconds = provenance.clock() - start
     what = f"{experiment.name}: {experiment.function.__name__}"
@@ -180,7 +262,16 @@ def compute(experiment, name, arguments, published, states=None):
                                     f"{arguments[size]}), not {result.get(size)!r}")
     return store.Run(name=name, arguments=store.plain(arguments), result=result, version=experiment.version,
                      sizes={size: [result[size], published[size]] for size in experiment.sizes},
-                     after=experiment.versions, provenance=provenance.here(seconds, used))
+                     code=digest, inputs=used.get("inputs", {}), provenance=provenance.here(seconds, used))
+
+
+@contextlib.contextmanager
+def _reading(experiment):
+    _computing.append(experiment)
+    try:
+        yield
+    finally:
+        _computing.pop()
 
 
 def _key(experiment, name, arguments):
@@ -193,7 +284,7 @@ def keep(experiment, name, arguments, published, path=None):
     path   another file than that of the recorded run
     """
     path = path or experiment.path(name)
-    key = content.of_json([_key(experiment, name, arguments), sets.origin()])[:12]
+    key = content.of_json([_key(experiment, name, arguments), experiment.digest(), sets.origin()])[:12]
     states = runtime.cache_folder() / "checkpoints" / key
     before = content.sound(path, store.read)
     with runtime.lock(path):
@@ -221,13 +312,14 @@ def gather(experiment, settings, *, which="missing", record=False, function=None
     wanted, own_labels = ({}, {}) if settings is None else planned.planned(settings)
     wanted = {n: arguments for n, arguments in wanted.items() if names is None or n in names}
     results = recorded(experiment, published, labels | own_labels)
-    results.yours = function is not None or any(
-        first.name in _on_this_page and _on_this_page[first.name].yours for first in experiment.after)
+    firsts = [_on_this_page[first.name] for first in experiment.after if first.name in _on_this_page]
+    results.yours = function is not None or any(first.yours for first in firsts)
+    apart = any(run is not first.recorded.get(n) for first in firsts for n, run in first.own.items())
     runner = experiment if function is None else replace(experiment, function=function)
     record = record and not results.yours
     with runtime.progress(len(wanted), experiment.name) as bar:
         for name, arguments in wanted.items():
-            if record and name in published and experiment.within(arguments, published[name]):
+            if record and not apart and name in published and experiment.within(arguments, published[name]):
                 if which == "missing":
                     renew(results, experiment, name, arguments)
                 if name in results.recorded:
@@ -248,7 +340,8 @@ def renew(results, experiment, name, arguments):
     if run is None or name in results.outdated or any(n < arguments[size] for size, n in had.items()):
         larger = {size: max(n, arguments[size]) for size, n in had.items()}
         published = results.published[name]
-        _enter(results, experiment, keep(experiment, name, arguments | larger, published))
+        results.recorded[name] = keep(experiment, name, arguments | larger, published)
+        _judge(results, experiment, [name])
 
 
 def _apart(experiment, name, arguments, published):
@@ -256,7 +349,9 @@ def _apart(experiment, name, arguments, published):
     folder = ROOT / "_runs" / "runs" / experiment.name
     path = folder / f"{name}-{_key(experiment, name, arguments)}.json"
     run = content.sound(path, store.read)
-    if run is None or _of_another_file(run):
+    firsts = {first.name: _on_this_page.get(first.name) or recorded(first, first.planned()[0])
+              for first in experiment.after}
+    if run is None or _of_another_file(run) or experiment.outdated(run, None, experiment.digest(), firsts):
         return keep(experiment, name, arguments, published, path)
     return run
 

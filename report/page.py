@@ -25,6 +25,8 @@ from report import claims as judging
 from report import display, parameters, prose, provenance, record, reference, registry, results, tidy
 from report import experiment as experiments
 from report.cell import as_cell, values
+from report.git import revision
+from report.inputs import ledger
 from report.notebook import prepare_kernel
 from report.verdict import NOT_MEASURED, NOTHING
 from shared import runtime
@@ -74,7 +76,7 @@ class Page:
         self.sets, self.looked, self.verdicts = {}, {}, {}
         self.tables = {}     # {item: its tidy rows as this page has them}
         self.foot = []       # MyST of this build's own run, for the foot of the page
-        self._ledger = runtime.ledger()
+        self._ledger = ledger()
         self.used = self._ledger.__enter__()
         display.style()
         if self.scratch:
@@ -397,7 +399,7 @@ class Page:
                   "outdated": s.outdated, "seconds": seconds(s)} for s in self.sets.values()]
         facts = {"notebook": self.name, "profile": self.profile, "seed": self.seed,
                  "device": str(self.device), "versions": provenance.versions(),
-                 "python": sys.version.split()[0], "revision": runtime.revision(),
+                 "python": sys.version.split()[0], "revision": revision(),
                  "wall_seconds": round(time.perf_counter() - self.started, 1),
                  "peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2),
                  "when": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "substitutes": self.substitutes,

@@ -23,7 +23,7 @@ from typing import Annotated
 import yaml
 from pydantic import AfterValidator, BeforeValidator, Field, FiniteFloat, TypeAdapter, ValidationError
 
-from report import repository
+from report import git, repository
 from shared import runtime
 from shared.runtime import UserError
 
@@ -144,7 +144,7 @@ def _cell(path, text=None):
 
 def defaults(path):
     """`{name: default}` of a text half as committed; one that a reader edits is saved in the file itself."""
-    known = declared(path, runtime.committed(path))
+    known = declared(path, git.committed(path))
     return {name: parameter.default for name, parameter in known.items()}
 
 

@@ -3,6 +3,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import nn
 
+from report import inputs
 from shared import runtime
 from shared.data.archives import fingerprint
 from shared.inference import Normalise
@@ -36,7 +37,7 @@ def pretrained_squeezenet():
     if (own := fingerprint(weights)) != SQUEEZENET_WEIGHTS:
         raise UserError(f"weights of SqueezeNet 1.1 have fingerprint {own}, not {SQUEEZENET_WEIGHTS}; take "
                         "torchvision's IMAGENET1K_V1, or delete the file to have them downloaded")
-    runtime.used("net", "squeezenet1_1", SQUEEZENET_WEIGHTS)
+    inputs.used("inputs", "weights/squeezenet1_1", {"weights": SQUEEZENET_WEIGHTS})
     net = squeezenet()
     net[1].load_state_dict({key: value.float() for key, value in weights.items()})
     return net.eval()

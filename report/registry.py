@@ -48,9 +48,17 @@ def names():
     return tuple(_BUILDERS)
 
 
-def builder(name):
-    """The registered function that builds an architecture."""
-    return _BUILDERS[name]
+def known(name):
+    """Whether an architecture of this name is registered."""
+    key = name.split("-")[0]
+    if is_paper(key):
+        importlib.import_module(f"papers.{key}.models")
+    return name in _BUILDERS
+
+
+def place(name):
+    """`(module, name there)` of the function that builds an architecture, for a digest of its code."""
+    return (_BUILDERS[name].__module__, _BUILDERS[name].__name__) if known(name) else (name, name)
 
 
 def build(name, *, generator=None, **options):
@@ -61,10 +69,7 @@ def build(name, *, generator=None, **options):
     options    passed to the builder
     Raises UserError for an unknown name.
     """
-    key = name.split("-")[0]
-    if is_paper(key):
-        importlib.import_module(f"papers.{key}.models")
-    if name not in _BUILDERS:
+    if not known(name):
         raise runtime.UserError(f"unknown architecture {name!r}; allowed: {', '.join(names())}")
     with torch.random.fork_rng(devices=[]):
         if generator is not None:

@@ -1,4 +1,4 @@
-"""Run files: what one run of an experiment found, with its arguments, sizes, version and provenance.
+"""Run files: what one run of an experiment found, with arguments, sizes, version, inputs and provenance.
 
 `results/runs/<key>/<experiment>/<name>.json` holds plain values; arrays lie beside it in
 `<name>-<hash of their content>.npz`. A file is written in one step, and read without pickle.
@@ -10,6 +10,7 @@ import math
 import numbers
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -93,8 +94,9 @@ class Run:
     sizes: dict         # {name: [actual, published]}: how much of the published size it has
     result: dict        # what the function returned: plain values, and arrays at any depth
     version: int        # of the experiment
-    after: dict         # {experiment: version} of those whose runs it rests on
-    provenance: dict    # data, nets, revision, device, versions, python, threads, seconds, when
+    code: str | None    # digest of the experiment's code; None of runs whose version is an old one
+    inputs: dict | None     # {place: identity} of the runs and kept networks that were opened; None: unknown
+    provenance: dict    # data, revision, device, versions, python, threads, seconds, when
 
     @property
     def fraction(self):
@@ -105,6 +107,14 @@ class Run:
         """Share of the published size in the sizes named by `rests`, at most 1."""
         sizes = (size for name, size in self.sizes.items() if name in rests)
         return math.prod(min(1.0, actual / published) for actual, published in sizes)
+
+    @cached_property
+    def identity(self):
+        """What others that read it keep of it: the version, and a hash of version, arguments and result."""
+        arrays = {}
+        result = plain(self.result, "", arrays)
+        return {"version": self.version, "content": content.of_json(
+            [self.version, self.arguments, result, _hash(arrays)])[:12]}
 
     @property
     def row(self):
@@ -120,7 +130,8 @@ def _hash(arrays):
 def write(path, run):
     """Keep a run as the file `path`, in place of an earlier one and of arrays that are no longer its own."""
     path, arrays = Path(path), {}
-    raw = vars(run) | {"result": plain(run.result, "", arrays), "arrays": None}
+    fields = {f.name: getattr(run, f.name) for f in dataclasses.fields(run)}
+    raw = fields | {"result": plain(run.result, "", arrays), "arrays": None}
     if arrays:
         raw["arrays"] = f"{path.stem}-{_hash(arrays)}.npz"
         content.write_npz(path.with_name(raw["arrays"]), arrays)
@@ -153,6 +164,8 @@ def read(path):
         check = raw.pop("check")
         if content.of_json(raw)[:12] != check:
             raise ValueError("its content is not what was written")
+        if odd := sorted({f.name for f in dataclasses.fields(Run)} ^ raw.keys() - {"arrays"}):
+            raise ValueError(f"another form, by {', '.join(odd)}")
         arrays = {}
         if name := raw.pop("arrays"):
             file = path.with_name(name)

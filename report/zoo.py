@@ -1,12 +1,16 @@
 """The kept nets: each is trained once by (architecture, recipe, data set, seed) and verified when read."""
 import dataclasses
+import functools
+import json
+import sys
 import time
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError, safe_open
 
-from report import registry, store
-from report.repository import ROOT
+from report import code, inputs, registry, same, store
+from report.repository import ROOT, results_folder
 from shared import runtime
 from shared.data import content, sets
 from shared.inference import accuracy, logits
@@ -15,6 +19,7 @@ from shared.training.recipe import Recipe
 
 LOOP = 1   # of the training loop: it enters the names of nets, and rises when the loop trains otherwise
 ZOO = ROOT / "results" / "zoo"  # the committed ones; new ones go to the cache
+OTHER_CODE = "trained by other code than today's"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,6 +32,7 @@ class Trained:
     test_accuracy: float    # on the whole test set, in [0, 1]
     seconds: float          # of training, when it was trained
     fingerprint: str        # of its weights
+    code: str               # digest of the code that trained it
 
 
 def net(architecture, recipe, dataset, seed, *, device, hook=None):
@@ -38,9 +44,13 @@ def net(architecture, recipe, dataset, seed, *, device, hook=None):
     dataset  a `shared.data.sets.Dataset`, or its name for `sets.load`
     hook     what `fit` takes, a frozen dataclass: its class and its settings enter the net's name
 
+    A kept net of other code is not loaded. It is trained anew, and a line says so; at full scale only runs
+    that are recorded do that, and it then stands beside them in place of the committed one.
+
     Weights are rounded to float16 after training and kept so (running statistics in float32): the net that is
     measured is exactly the net that is kept. Two processes that want one net train it once. Raises UserError
-    for an unknown name, a net that never leaves chance accuracy, and weights too large for float16.
+    for an unknown name, a net that never leaves chance accuracy, weights too large for float16, and
+    at full scale for a committed net of other code.
     """
     dataset = sets.load(dataset) if isinstance(dataset, str) else dataset
     key, embedded = architecture.split("-")[0], dataset.source in ("embedded", "stand-in")
@@ -49,20 +59,88 @@ def net(architecture, recipe, dataset, seed, *, device, hook=None):
     with torch.device("meta"):  # layers and shapes alone: a kept net needs no initial weights
         shape = registry.build(architecture)
     name = name_of(shape, architecture, recipe, dataset, seed, hook)
-    kept = runtime.cache_folder() / "zoo" / f"{name}.safetensors"
-    trained = content.sound(ZOO / kept.name, read, shape, device)
+    cached = runtime.cache_folder() / "zoo" / f"{name}.safetensors"
+    path, trained = committed(name), None
+    if path is not None and _of_today(path):
+        trained = content.sound(path, read, shape, device)
     if trained is None:
-        with runtime.lock(kept):  # where another process is training this net, wait for it
-            trained = content.sound(kept, read, shape, device)
+        with runtime.lock(cached):  # where another process is training this net, wait for it
+            path, trained = cached, content.sound(cached, read, shape, device)
             if trained is None:
-                draw = runtime.generator(seed, architecture, "weights")
-                untrained = registry.build(architecture, generator=draw)
-                _train(untrained, kept, architecture, recipe, dataset, seed, hook, device)
-                trained = read(kept, shape, device)
-    runtime.used("nets", trained.name, trained.fingerprint)
+                path = _place_of_new(name, cached)
+                _train(path, architecture, recipe, dataset, seed, hook, device)
+                trained = read(path, shape, device)
+    inputs.used("inputs", f"{'cache' if path == cached else 'zoo'}/{name}",
+                {"architecture": architecture, "code": trained.code, "weights": trained.fingerprint})
     return trained
 
 
+# ---- which are kept --------------------------------------------------------------------------------------
+def _beside_runs(name):
+    return results_folder() / "zoo" / f"{name}.safetensors"
+
+
+def committed(name):
+    """The file of a net that is part of the repository or lies beside the recorded runs, else None."""
+    return next((path for path in (_beside_runs(name), ZOO / f"{name}.safetensors") if path.exists()), None)
+
+
+def _place_of_new(name, cached):
+    """Where to keep a net that is to be trained; a line says which committed one it replaces."""
+    path = committed(name)
+    if path is None:
+        return cached
+    if sets.origin().startswith("paper") and not inputs.recording() and _of_today(path) is False:
+        raise runtime.UserError(f"{name}: {OTHER_CODE}; `make fill` trains it anew for the runs that rest on "
+                                "it, and `make same` shows whether the change has any effect")
+    if not _of_today(path):
+        print(f"not used: {path.name}: {OTHER_CODE}; it is trained anew", file=sys.stderr)
+    return _beside_runs(name) if inputs.recording() else cached
+
+
+def digest(architecture):
+    """The digest of the code that decides the weights and the outputs of an architecture's nets."""
+    return code.digest([registry.place(architecture),
+                        *((__name__, part.__name__) for part in (_trained, keep, _filled))])
+
+
+@functools.lru_cache(maxsize=1024)
+def _facts(path, _state):
+    """The facts of a file, whose weights are not read; {} of a damaged one."""
+    try:
+        with safe_open(path, "pt") as file:
+            return json.loads((file.metadata() or {})["about"])
+    except (SafetensorError, OSError, KeyError, ValueError):
+        return {}
+
+
+def facts_of(path):
+    """What a zoo file says of itself, without its weights: quick, and not verified as by `about`."""
+    return _facts(path, path.stat().st_mtime_ns)
+
+
+def _of_today(path):
+    """Whether a file is of code that counts as today's; None of a damaged file."""
+    known = facts_of(path)
+    if not known:
+        return None
+    return same.accepted(known["architecture"], known.get("code"), digest(known["architecture"]))
+
+
+def changed(place, identity):
+    """Whether a net that a run opened is another one now, or gone.
+
+    place      "zoo/<name>" of a committed net, "cache/<name>" of one that was kept by one machine
+    identity   its architecture, the digest of its code, the fingerprint of its weights
+    """
+    where, _, name = place.partition("/")
+    architecture, path = identity["architecture"], committed(name)
+    if path is None and where == "zoo" or path and facts_of(path).get("weights") != identity["weights"]:
+        return True
+    return not same.accepted(architecture, identity["code"], digest(architecture))
+
+
+# ---- names, training, files ------------------------------------------------------------------------------
 def name_of(untrained, architecture, recipe, dataset, seed, hook=None):
     """`<architecture>-<data set>-s<seed>-<hash>`; the hash is that of everything that decides the weights.
 
@@ -75,18 +153,25 @@ def name_of(untrained, architecture, recipe, dataset, seed, hook=None):
     return f"{architecture}-{data}-s{seed}-{content.of_json(decides)[:10]}"
 
 
-def _train(net, path, architecture, recipe, dataset, seed, hook, device):
+def _trained(label, architecture, recipe, dataset, seed, hook, device):
+    """A net of these, trained and rounded."""
+    net = registry.build(architecture, generator=runtime.generator(seed, architecture, "weights"))
     try:
         logits(net, dataset.x_test[:1])
     except RuntimeError:
         raise runtime.UserError(f"{architecture} cannot take images {list(dataset.x_test.shape[1:])} of "
                                 f"{dataset.name}; pass images of the size it was made for") from None
-    start = time.perf_counter()
     order = runtime.generator(seed, architecture, "order")
     fit(net, dataset.x_train, dataset.y_train, recipe, generator=order, device=device, hook=hook,
-        label=path.stem)
+        label=label, checkpoint=inputs.checkpoint(label))
+    _round_to_half(net, label)
+    return net
+
+
+def _train(path, architecture, recipe, dataset, seed, hook, device):
+    start = time.perf_counter()
+    net = _trained(path.stem, architecture, recipe, dataset, seed, hook, device)
     seconds = time.perf_counter() - start
-    _round_to_half(net, path.stem)
     used = slice(None) if recipe.images is None else share(dataset.y_train, recipe.images)
     train = accuracy(net, dataset.x_train[used], dataset.y_train[used])
     test = accuracy(net, dataset.x_test, dataset.y_test)
@@ -95,7 +180,8 @@ def _train(net, path, architecture, recipe, dataset, seed, hook, device):
         raise runtime.UserError(f"{path.stem}: test accuracy {test:.3f} never left chance ({chance:.3f}); "
                                 "train longer or lower the recipe's rate")
     facts = {"name": path.stem, "architecture": architecture, "recipe": recipe.settings(),
-             "data": dataset.describe(), "data_fingerprint": dataset.fingerprint, "seed": seed,
+             "data": dataset.describe(), "data_fingerprint": dataset.fingerprint, "dataset": dataset.name,
+             "seed": seed, "code": digest(architecture),
              "train_accuracy": train, "test_accuracy": test, "seconds": round(seconds, 2),
              "torch": torch.__version__, "threads": torch.get_num_threads(), "device": str(device)}
     facts |= {} if hook is None else {"hook": store.plain(hook)}
@@ -113,9 +199,10 @@ def _round_to_half(net, name):
 
 
 def keep(path, net, facts):
-    """Write parameters (float16), buffers and facts (plain JSON)."""
+    """Write parameters (float16), buffers and facts (plain JSON), to which the weights' fingerprint comes."""
     half = {key for key, _ in net.named_parameters()}
-    content.write(path, {k: v.half() if k in half else v for k, v in net.state_dict().items()}, facts)
+    weights = {k: v.half() if k in half else v for k, v in net.state_dict().items()}
+    content.write(path, weights, facts | {"weights": content.fingerprint(weights)})
 
 
 def about(path):
@@ -136,12 +223,21 @@ def about(path):
                                 "to have the net trained again") from None
 
 
-def read(path, net, device):
-    """Fill `net` from the zoo file `path`: a `Trained` on `device`. Raises UserError as `about` does."""
-    facts, weights = about(path)
+def _filled(net, weights, device):
     if any(weight.is_meta for weight in net.parameters()):
         net.to_empty(device="cpu")
     net.load_state_dict(weights)  # float16 values become float32 without loss
-    net.to(device, memory_format=torch.channels_last).eval()
-    return Trained(net, facts["name"], Recipe(**facts["recipe"]), facts["train_accuracy"],
-                   facts["test_accuracy"], facts["seconds"], content.fingerprint(weights))
+    return net.to(device, memory_format=torch.channels_last).eval()
+
+
+def read(path, net, device):
+    """Fill `net` from the zoo file `path`: a `Trained` on `device`.
+
+    Raises UserError as `about` does, and for a net of other code.
+    """
+    facts, weights = about(path)
+    if not _of_today(path):
+        raise runtime.UserError(f"{path.name}: {OTHER_CODE}")
+    return Trained(_filled(net, weights, device), facts["name"], Recipe(**facts["recipe"]),
+                   facts["train_accuracy"], facts["test_accuracy"], facts["seconds"],
+                   content.fingerprint(weights), facts["code"])

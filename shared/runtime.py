@@ -10,11 +10,10 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import filelock
@@ -100,31 +99,20 @@ def prepare(*, computes=True):
     torch.backends.cudnn.allow_tf32 = False
 
 
-# ---- what a result rests on -------------------------------------------------------------------------------
-_ledgers = []
+# ---- what is read ----------------------------------------------------------------------------------------
+observers = []      # each is called as (kind, name, identity) by `tell`
 
 
-@contextlib.contextmanager
-def ledger():
-    """Collect what is used inside the block: `{kind: {name: identity}}`, such as data sets and kept nets."""
-    book = {}
-    _ledgers.append(book)
-    try:
-        yield book
-    finally:
-        _ledgers[:] = [other for other in _ledgers if other is not book]
-
-
-def used(kind, name, identity):
-    """Enter what a result rests on, such as `used("data", "mnist", fingerprint)`, in all open ledgers."""
-    for book in _ledgers:
-        book.setdefault(kind, {})[name] = identity
+def tell(kind, name, identity):
+    """Tell the observers what is read here, such as `tell("data", "mnist", fingerprint)`."""
+    for observer in observers:
+        observer(kind, name, identity)
 
 
 def at_most(asked, there):
-    """`asked` images, or all that are `there` where these are fewer, which the ledgers then say."""
+    """`asked` images, or all that are `there` where these are fewer, which the observers are told."""
     if asked > there:
-        used("fewer", f"{asked:,} images asked, {there:,} there", there)
+        tell("fewer", f"{asked:,} images asked, {there:,} there", there)
     return min(asked, there)
 
 
@@ -235,40 +223,6 @@ def lock(path):
         yield
     finally:
         held.release()
-
-
-@cache
-def revision():
-    """The git revision (`+changes` if code differs), `$BOUNDARY_REVISION` where there is none, else unknown.
-
-    A checkout that was exported into another repository has none: that one's would be false.
-    """
-    def git(*words):
-        run = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
-        return run.stdout.strip()
-
-    try:
-        if Path(git("rev-parse", "--show-toplevel")).resolve() == ROOT.resolve():
-            changed = git("status", "--porcelain", "--",
-                          "shared", "report", "papers", "notebooks", "requirements.lock")
-            return git("rev-parse", "--short", "HEAD") + ("+changes" if changed else "")
-    except (OSError, subprocess.CalledProcessError):
-        pass
-    return os.environ.get("BOUNDARY_REVISION", "unknown")
-
-
-def git_needed():
-    """Raises UserError where there is no git, for what compares or computes the last commit."""
-    if shutil.which("git") is None:
-        raise UserError("no git on this machine, which this command needs for the last commit; install it")
-
-
-def committed(path):
-    """The text of a file of the repository at its last commit; None where git or the file is not there."""
-    with contextlib.suppress(OSError, ValueError):
-        place = Path(path).resolve().relative_to(ROOT.resolve())
-        run = subprocess.run(["git", "show", f"HEAD:./{place.as_posix()}"], cwd=ROOT, capture_output=True)
-        return run.stdout.decode() if run.returncode == 0 else None
 
 
 # ---- device and randomness -------------------------------------------------------------------------------

@@ -15,12 +15,12 @@ import torch
 from papers.scales import scales
 from report import experiment as experiments
 from report import record as records
-from report import store
+from report import code, git, inputs, same, store, zoo
 from report.experiment import Experiment, Results
 from report.page import Page
 from shared import runtime
 from shared.data import sets
-from shared.training import checkpoint, fit
+from shared.training import fit
 from workflow import missing
 
 COUNT = []
@@ -65,7 +65,7 @@ def interrupted(home):
     steps = []
 
     def slow(x, images, scale):
-        state = checkpoint.checkpoint("state")
+        state = inputs.checkpoint("state")
         tensors, facts = state.load() or ({"sum": torch.zeros(())}, {"done": 0})
         for step in range(facts["done"], 3):
             steps.append(step)
@@ -108,7 +108,7 @@ def test_a_run_is_kept_with_arguments_sizes_arrays_version_and_provenance(home):
     assert again.result["value"] == 2 / 3 and again.result["nan"] is None
     assert again.sizes == {"images": [8, 8]} and again.arguments == {"x": 2, "images": 8, "scale": 1.0}
     assert again.result["curves"]["all"][0]["points"].tolist() == [0, 2, 4]
-    assert again.provenance == run.provenance and (again.version, again.after) == (1, {})
+    assert again.provenance == run.provenance and (again.version, again.inputs) == (1, {})
     assert {"device", "threads", "versions", "revision", "seconds"} <= set(again.provenance)
     gather()
     assert COUNT == [0, 1, 2, 3]  # nothing is computed twice
@@ -195,7 +195,7 @@ def test_what_rests_on_an_own_function_is_recorded_nowhere(home):
 def test_small_runs_and_own_functions_keep_no_state(home):
     """So that an edit counts the next time."""
     def save(x, images, scale):
-        state = checkpoint.checkpoint("state")
+        state = inputs.checkpoint("state")
         assert state.load() is None
         state.save({"x": torch.ones(1)}, {})
         return {"images": images}
@@ -209,7 +209,7 @@ def test_small_runs_and_own_functions_keep_no_state(home):
 def test_recorded_runs_most_like_a_missing_one_have_most_arguments_in_common(home):
     """A size is no likeness."""
     def run(x, scale, seconds, images):
-        return store.Run(name="", arguments={"x": x, "images": images, "scale": scale}, version=1, after={},
+        return store.Run(name="", arguments={"x": x, "images": images, "scale": scale}, version=1, code=None, inputs={},
                          sizes={"images": [images, 8]}, result={}, provenance={"seconds": seconds})
 
     published = plan(SimpleNamespace(**FULL | {"scale": 2.0}))
@@ -239,7 +239,7 @@ def test_the_label_of_a_page_says_that_there_are_fewer_images_than_asked(home, t
         assert results.own["u0"].result["taken"] == 500
         assert label(results) == "smoke, images = 20000; 20,000 images asked, 500 there"
     assert label(gather(experiment=toy, images=500, record=False)) == "smoke, images = 20000"
-    with runtime.ledger() as used:      # by a cell of the page itself
+    with inputs.ledger() as used:      # by a cell of the page itself
         take(sets.load("digits"), 501)
     assert label(Results("toy", {}), used["fewer"]).endswith("; 501 images asked, 500 there")
 
@@ -255,19 +255,114 @@ def test_a_raised_version_makes_runs_out_of_date_and_they_stay_until_computed_ag
     assert not gather(experiment=raised).outdated and COUNT[4:] == [0, 1, 2, 3]
 
 
-def test_runs_are_out_of_date_when_an_experiment_they_rest_on_is(home):
-    def learn(images):
-        return {"images": images, "sum": sum(r["value"] for r in experiments.results_of("toy/runs").values())}
+def learn(images, of):
+    """A toy that opens some runs of another experiment."""
+    around = experiments.results_of("toy/runs")
+    return {"images": images, "sum": sum(around[n]["value"] for n in of or around)}
 
-    def after(first):
-        return Experiment("toy/after", learn, lambda s: {"all": {"images": 3}}, scale={"paper": FULL},
-                          after=(first,))
 
+def after(*firsts, of=(), name="toy/after", function=learn):
+    return Experiment(name, function, lambda s: {"all": {"images": 3, "of": list(of)}},
+                      scale={"paper": FULL}, after=firsts)
+
+
+def outdated(experiment):
+    """As another process sees it: from what is recorded."""
+    experiments._on_this_page.clear()
+    return gather("none", experiment=experiment).outdated
+
+
+def test_a_run_keeps_what_it_opened_with_version_and_content_of_the_files(home):
     gather()
-    assert gather(experiment=after(TOY)).recorded["all"].result["sum"] == pytest.approx(2)
-    assert gather("none", experiment=after(replace(TOY, version=2))).outdated == {"all": ["toy/runs"]}
-    experiments._on_this_page.clear()     # in another process: from what is recorded
-    assert learn(3)["sum"] == pytest.approx(2)
+    run = gather(experiment=after(TOY, of=["u1", "u3"])).recorded["all"]
+    assert run.result["sum"] == pytest.approx(4 / 3)
+    assert run.inputs == {f"runs/toy/runs/{n}": store.read(path(home, n)).identity for n in ("u1", "u3")}
+    assert run.inputs["runs/toy/runs/u1"]["version"] == 1 and run.code == after(TOY).digest()
+    experiments._on_this_page.clear()
+    assert learn(3, [])["sum"] == pytest.approx(2)      # called by a person
+    with pytest.raises(runtime.UserError, match="toy/after reads runs of toy/runs, which its `after` lacks"):
+        compute("all", after())
+
+
+def test_a_run_on_an_out_of_date_input_is_refused_and_stays_out_of_date_until_computed_from_a_new_one(home):
+    gather()
+    compute("all", after(TOY))
+    last = after(after(TOY), name="toy/last", function=lambda images, of: {
+        "images": images, "sum": experiments.results_of("toy/after")["all"]["sum"]})
+    compute("all", last)
+    raised = replace(TOY, version=2)
+    places = [f"runs/toy/runs/u{x}" for x in range(4)]
+    assert outdated(after(TOY)) == {} == outdated(last) and outdated(after(raised)) == {"all": places}
+    assert outdated(replace(last, after=(after(raised),))) == {"all": ["runs/toy/after/all"]}   # of an input's
+    with pytest.raises(runtime.UserError) as error:
+        compute("all", after(raised))
+    assert str(error.value) == ("its input toy/runs/u0 is out of date (version changed); compute that first: "
+                                "make fill HOURS=n FIRST=toy/runs")
+    gather(experiment=raised)
+    assert outdated(after(raised)) == {"all": places}       # its file has version 1 of each
+    compute("all", after(raised))
+    assert outdated(after(raised)) == {}
+
+
+def test_a_run_is_out_of_date_when_what_it_opened_is_another_one_or_gone_and_nothing_else(home):
+    gather()
+    rests = after(TOY, of=["u1"])
+    compute("all", rests)
+    for name, run in (("u3", store.read(path(home, "u3"))), ("u1", store.read(path(home, "u1")))):
+        assert outdated(rests) == {}
+        store.write(path(home, name), replace(run, result=run.result | {"value": 9.0}))
+    assert outdated(rests) == {"all": ["runs/toy/runs/u1"]}
+    store.write(path(home, "u1"), run)      # the same content, whoever computed it and when
+    assert outdated(rests) == {}
+    path(home, "u1").unlink()
+    assert outdated(rests) == {"all": ["runs/toy/runs/u1"]}
+
+
+def test_a_run_rests_on_its_network_and_on_the_code(home, monkeypatch):
+    net = {"architecture": "ren-a", "code": "c", "weights": "w"}
+
+    def use(x, images, scale):
+        inputs.used("inputs", "zoo/ren-a-s0", net)
+        return {"images": images}
+
+    toy, seen = replace(TOY, function=use), []
+    monkeypatch.setattr(zoo, "changed", lambda *of: seen.append(of) or len(seen) > 4)
+    monkeypatch.setattr(same, "FILE", home / "same.json")
+    assert gather(experiment=toy).recorded["u1"].inputs == {"zoo/ren-a-s0": net}
+    seen.clear()
+    assert outdated(toy) == {} and seen == [("zoo/ren-a-s0", net)] * 4
+    assert outdated(toy) == dict.fromkeys(plan(SimpleNamespace(**FULL)), ["zoo/ren-a-s0"])
+    seen.clear()
+    old = toy.digest()
+    monkeypatch.setattr(code, "digest", lambda roots: "another")
+    assert outdated(toy) == dict.fromkeys(plan(SimpleNamespace(**FULL)), ["code"])
+    seen.clear()
+    same.enter({"toy/runs": (old, "another")})
+    assert outdated(toy) == {}
+
+
+def test_what_rests_on_runs_with_other_settings_is_not_recorded(home):
+    gather()
+    gather(scale=2.0)
+    results = gather(experiment=after(TOY))
+    assert results.own["all"].result["sum"] == pytest.approx(4) and not results.recorded
+    gather(scale=3.0)       # and what is kept apart rests on those of this page
+    assert gather(experiment=after(TOY)).own["all"].result["sum"] == pytest.approx(6)
+
+
+def test_an_edit_in_the_process_of_a_run_is_in_the_provenance_of_the_next(home, monkeypatch):
+    tree = home / "tree"
+    (tree / "shared").mkdir(parents=True)
+    (tree / "shared/x.py").write_text("1")
+    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "1")):
+        done = git.git("-c", "user.name=a", "-c", "user.email=a@b.c", *words, folder=tree)
+        assert done.returncode == 0, done.stderr
+    monkeypatch.setattr(git, "ROOT", tree)
+    compute("u0")
+    (tree / "shared/x.py").write_text("2")
+    compute("u1")
+    first, second = (store.read(path(home, name)).provenance["revision"] for name in ("u0", "u1"))
+    assert second == f"{first}+changes" and first == git.git("rev-parse", "--short", "HEAD").stdout.strip()
 
 
 def test_a_changed_argument_makes_a_run_out_of_date_and_a_new_default_field_does_not(home):
@@ -329,6 +424,16 @@ def test_a_full_disk_leaves_the_run_that_was_there(home, monkeypatch, full):
     store.write(path(home), replace(before, result={"curve": np.arange(9)}))
     assert len(list(path(home).parent.glob("u1*"))) == 2
     assert store.read(path(home)).result["curve"].tolist() == list(range(9))
+
+
+def test_a_file_of_before_is_named_with_the_fields_that_differ(home, capsys):
+    gather()
+    raw = json.loads(path(home).read_text())
+    for name in ("check", "code", "inputs"):
+        del raw[name]
+    path(home).write_text(store.text_of(raw | {"after": {}}))
+    assert len(gather("none").recorded) == 3
+    assert "u1.json: damaged (another form, by after, code, inputs); restore it" in capsys.readouterr().err
 
 
 def test_two_writers_of_one_run_compute_it_once(home):

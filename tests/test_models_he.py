@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from papers.he import models as he
-from report import pretrained, registry
+from report import inputs, pretrained, registry
 from shared import runtime
 from shared.data.archives import fingerprint
 
@@ -102,9 +102,10 @@ def test_squeezenet_is_the_same_from_file_and_download(source, squeezenet):
     weights, path = squeezenet
     if source == "file":
         save_file(weights, path)
-    with runtime.ledger() as book:
+    with inputs.ledger() as book:
         network = pretrained.pretrained_squeezenet()
-    assert book == {"net": {"squeezenet1_1": pretrained.SQUEEZENET_WEIGHTS}} and not network.training
+    assert book == {"inputs": {"weights/squeezenet1_1": {"weights": pretrained.SQUEEZENET_WEIGHTS}}}
+    assert not network.training
     assert all(value.equal(weights[key].float()) for key, value in network[1].state_dict().items())
 
 

@@ -6,6 +6,7 @@ from torchvision import models
 
 from papers.sutton import experiments
 from papers.sutton import models as sutton
+from report import inputs
 from shared import runtime
 from shared.attacks.line import scalings
 from shared.inference import Careful, margins
@@ -81,8 +82,8 @@ def test_weights_that_cannot_be_had_are_named(monkeypatch, home):
 def test_published_weights_are_loaded_and_entered(monkeypatch):
     weights = models.get_model("resnet50", weights=None).state_dict()
     monkeypatch.setattr(models.ResNet50_Weights, "get_state_dict", lambda self, **options: weights)
-    with runtime.ledger() as entries:
+    with inputs.ledger() as entries:
         network = sutton.pretrained("resnet50")
-    assert list(entries["net"]) == ["resnet50"] and not network.training
+    assert list(entries["inputs"]) == ["weights/resnet50"] and not network.training
     with torch.no_grad():
         assert network(torch.rand(1, 3, 64, 64)).shape == (1, 1000)

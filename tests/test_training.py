@@ -1,9 +1,11 @@
 """training: the loop, its hooks, options and states; the zoo."""
 import contextlib
 import dataclasses
+import importlib.util
 import math
 import multiprocessing
 import os
+from pathlib import Path
 from collections import Counter
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -15,11 +17,11 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import nn
 
-from report import registry, zoo
+from report import code, inputs, registry, same, zoo
 from report.repository import ROOT
 from shared import inference, runtime
 from shared.data import sets
-from shared.training import checkpoint
+from shared.training.checkpoint import Checkpoint
 from shared.training.fit import augmented, fit, loss, rate
 from shared.training.recipe import Recipe
 from tests.outputs.examples import Noise, training_images, untrained, weights_after
@@ -166,22 +168,22 @@ class Dies:
 @pytest.mark.parametrize("at", [0, 3, 7, 8])
 def test_a_training_killed_anywhere_ends_with_the_bits_of_one_that_ran_through(tmp_path, recipe, at):
     whole = weights_after(recipe, Noise(0.1))
-    with checkpoint.kept_in(tmp_path):
-        with pytest.raises(Killed) if at < 8 else contextlib.nullcontext():
-            weights_after(recipe, Dies(at))  # after the last epoch nothing is trained again
-        resumed = Dies(8 - at // 2 * 2)
-        assert furthest(whole, weights_after(recipe, resumed)) == 0 and resumed.left == 0
+    state = Checkpoint(tmp_path / "state")
+    with pytest.raises(Killed) if at < 8 else contextlib.nullcontext():
+        weights_after(recipe, Dies(at), checkpoint=state)   # after the last epoch nothing is trained again
+    resumed = Dies(8 - at // 2 * 2)
+    assert furthest(whole, weights_after(recipe, resumed, checkpoint=state)) == 0 and resumed.left == 0
     assert not list(tmp_path.glob(".part-*"))
 
 
 @pytest.mark.parametrize("changes, seed", [({"rate": 0.04}, 1), ({}, 2)])
 def test_the_state_of_another_training_is_not_used(tmp_path, changes, seed):
-    with checkpoint.kept_in(tmp_path):
-        with pytest.raises(Killed):
-            weights_after(BASE, Dies(2))
-        hook = Dies(3)
-        weights_after(replace(BASE, **changes), hook, seed=seed)
-        assert hook.left == 0       # three epochs of one batch, none left out
+    state = Checkpoint(tmp_path / "state")
+    with pytest.raises(Killed):
+        weights_after(BASE, Dies(2), checkpoint=state)
+    hook = Dies(3)
+    weights_after(replace(BASE, **changes), hook, seed=seed, checkpoint=state)
+    assert hook.left == 0       # three epochs of one batch, none left out
 
 
 # ---- the zoo ---------------------------------------------------------------------------------------------
@@ -195,7 +197,7 @@ def no_committed_networks(tmp_path, monkeypatch):
 
 
 def test_a_network_learns_and_comes_back_from_the_cache_bit_for_bit(home, digits):
-    with runtime.ledger() as book:
+    with inputs.ledger() as book:
         first = zoo.net("ren-a", "smoke", digits, 0, device=CPU)
         again = zoo.net("ren-a", "smoke", digits, 0, device=CPU)
     assert first.test_accuracy > 0.9 and first.fingerprint == again.fingerprint and len(kept(home)) == 1
@@ -203,7 +205,8 @@ def test_a_network_learns_and_comes_back_from_the_cache_bit_for_bit(home, digits
     # The accuracies are those of the rounded weights, which are kept.
     assert inference.accuracy(again.net, digits.x_test, digits.y_test) == again.test_accuracy
     assert inference.accuracy(again.net, digits.x_train, digits.y_train) == again.train_accuracy
-    assert book["nets"] == {first.name: first.fingerprint} and first.name.startswith("ren-a-digits-s0-")
+    assert first.name.startswith("ren-a-digits-s0-") and book["inputs"] == {f"cache/{first.name}": {
+        "architecture": "ren-a", "code": zoo.digest("ren-a"), "weights": first.fingerprint}}
 
 
 def test_a_committed_network_comes_first(home, digits):
@@ -212,6 +215,82 @@ def test_a_committed_network_comes_first(home, digits):
     zoo.ZOO.mkdir()
     os.replace(path, zoo.ZOO / path.name)
     assert zoo.net("ren-a", FAST, digits, 0, device=CPU).fingerprint == trained.fingerprint and not kept(home)
+
+
+@pytest.fixture
+def edited(tmp_path, monkeypatch):
+    """`edited(module, old, new)`: digests are of a module with a text of its code replaced."""
+    found = code._found
+
+    def edit(module, old, new):
+        text, file = Path(found(module).origin).read_text(), tmp_path / "edited.py"
+        assert old in text
+        file.write_text(text.replace(old, new))
+        spec = importlib.util.spec_from_file_location(module, file)
+        monkeypatch.setattr(code, "_found", lambda name: spec if name == module else found(name))
+
+    monkeypatch.setattr(same, "FILE", tmp_path / "same.json")
+    return edit
+
+
+@pytest.mark.parametrize("module, old, new", [
+    ("papers.ren.models", "class Net(nn.Sequential):", "class Net(nn.Sequential):\n    more = 1"),
+    ("shared.training.fit", "recipe.rate / 25,", "recipe.rate / 24,"),
+    ("shared.training.recipe", "momentum: float = 0.9 ", "momentum: float = 0.8 "),
+    ("report.zoo", "half = weights.half()", "half = weights.bfloat16()"),
+    ("report.zoo", "net.load_state_dict(weights)", "net.load_state_dict(weights, strict=False)")])
+def test_code_that_decides_a_network_moves_its_digest(edited, module, old, new):
+    before = zoo.digest("ren-a")
+    edited(module, old, new)
+    assert zoo.digest("ren-a") != before
+
+
+@pytest.mark.parametrize("module, old, new", [
+    ("report.zoo", "it is trained anew", "it is not used"),
+    ("papers.ren.models", "def ren_b(", "def ren_bb("), ("shared.training.fit", "One training loop", "A loop")])
+def test_other_code_does_not(edited, module, old, new):
+    before = zoo.digest("ren-a")
+    edited(module, old, new)
+    assert zoo.digest("ren-a") == before
+
+
+def test_a_kept_network_of_other_code_is_not_loaded(home, digits, edited, capsys, monkeypatch):
+    """It is trained anew and a line says so; at full scale that is for recorded runs alone."""
+    def of_code():
+        return zoo.net("ren-a", FAST, digits, 0, device=CPU)
+
+    first = of_code()
+    path, = kept(home)
+    zoo.ZOO.mkdir()
+    os.replace(path, zoo.ZOO / path.name)
+    place, identity = f"zoo/{first.name}", {
+        "architecture": "ren-a", "code": first.code, "weights": first.fingerprint}
+    assert not zoo.changed(place, identity) and zoo.changed(place, identity | {"weights": "others"})
+    assert zoo.changed("zoo/gone", identity) and not zoo.changed("cache/gone", identity)
+    edited("shared.training.fit", "recipe.rate / 25,", "recipe.rate / 24,")
+    assert zoo.changed(place, identity) and zoo.changed("cache/gone", identity)
+    with monkeypatch.context() as full:
+        full.setattr(sets, "_profile", "paper")
+        with pytest.raises(runtime.UserError, match="trained by other code than today's; `make fill`") as error:
+            of_code()
+        assert "\n" not in str(error.value) and not capsys.readouterr().err and not kept(home)
+        with inputs.kept_in(home / "states"), inputs.ledger() as book:
+            again = of_code()
+        assert list(book["inputs"]) == [place] and again.code != first.code
+        renewed, = (home / "results/zoo").glob("*")     # beside the runs, to be committed with them
+        assert of_code().code == again.code
+        renewed.unlink()
+    capsys.readouterr()
+    assert of_code().code == again.code and len(kept(home)) == 1
+    message = capsys.readouterr().err
+    assert message == f"not used: {path.name}: trained by other code than today's; it is trained anew\n"
+    assert of_code().code == again.code and not capsys.readouterr().err
+    same.enter({"ren-a": (first.code, again.code)})     # as `make same` does
+    assert of_code().code == first.code and not zoo.changed(place, identity)
+    same.FILE.write_text(same.FILE.read_text()[:9])
+    edited("shared.training.fit", "recipe.rate / 25,", "recipe.rate / 23,")
+    with pytest.raises(runtime.UserError, match="same.json: damaged; restore it"):
+        of_code()
 
 
 def test_embedded_data_are_not_left_half_trained_by_a_recipe_for_full_data(home, digits):

@@ -90,7 +90,7 @@ def items(known):
 
     known   what `tasks` returns
     """
-    before = {name: e.versions for name, e in catalogue.experiments().items()}
+    before = {name: e.before for name, e in catalogue.experiments().items()}
     lacking = []
     for file in sorted((repository.results_folder() / "paper").glob("*/*.json")):
         paper, item = file.parent.name, file.stem
@@ -178,8 +178,11 @@ def standing(results, known, after=()):
         lacks.append(f"{smaller} smaller than published")
     if results.outdated:
         changed = sorted({name for some in results.outdated.values() for name in some})
+        changed[FEW:] = [f"{len(changed) - FEW} more"] * (len(changed) > FEW)
         few = f": {', '.join(results.outdated)}" if len(results.outdated) <= FEW else ""
         lacks.append(f"{len(results.outdated)} out of date ({', '.join(changed)} changed){few}")
+    if unknown := sum(run.inputs is None for run in results.recorded.values()):
+        lacks.append(f"{unknown} of which nobody noted what they read")
     if lacks:
         whole = record.scale([results], {results.name: results.recorded})["fraction"]
         yield (f"{results.name}: {len(results.recorded)} of {len(results.published)} runs, {whole:.1%} of "

@@ -1,139 +1,92 @@
-"""Has the code of an experiment changed without its version? python -m workflow.versions [same EXPERIMENT]
+"""Show that changed code gives the results it gave: python -m workflow.versions [same [NAME [COMMIT]]]
 
-`tests/versions.json` holds a digest for each experiment: of its function, of the builders of the networks
-that its paper plan names, and of what these name in turn within the papers' code; syntax without docstrings
-and comments. A changed digest asks: raise the version, or show by
-`make same EXPERIMENT=he/attacks` that the results stay.
+Each recorded run and kept network holds the digest of its code (`report.code`). Where the code has another one
+now, and the version is the same, they are out of date. `same` computes at smoke size, with the code of the last
+commit (or of COMMIT) and with that of this tree: of an experiment one run for each attack, network and the like
+that its plan names; of an architecture a short training on embedded data. Where all numbers are the same,
+`report/same.json` gets both digests. Without NAME it tries all that have changed.
 """
-import ast
-import importlib.util
 import json
 import os
 import subprocess
 import sys
 import tempfile
-from functools import cache
+from numbers import Real
 from pathlib import Path
 from types import SimpleNamespace
 
 from report import experiment as experiments
-from report import registry, store
+from report import git, registry, same, store, zoo
 from report.repository import ROOT
 from shared import runtime
-from shared.data import content, sets
+from shared.data import sets
 from workflow import catalogue, records
 
-STORED = ROOT / "tests" / "versions.json"
 TIMES = ("seconds", "trained_in")   # parts of names of durations, which differ from run to run
 
 
-# ---- digests ---------------------------------------------------------------------------------------------
-def _ours(module):
-    """Whether a module is a paper's: it counts, while `shared` is held by stored outputs."""
-    return module.startswith("papers.")
+# ---- what has changed ------------------------------------------------------------------------------------
+def networks():
+    """`{architecture: [facts of each kept net]}`."""
+    kept = {}
+    for path in sorted(zoo.ZOO.glob("*.safetensors")):
+        facts = zoo.facts_of(path)
+        kept.setdefault(facts["architecture"], []).append(facts)
+    return kept
 
 
-@cache
-def _module(name):
-    """`({name: [its top-level statements]}, {name: (module, name there or None)})` of a module."""
-    tree, nodes, imports = ast.parse(Path(importlib.util.find_spec(name).origin).read_text()), {}, {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            imports |= {alias.asname: (alias.name, None) for alias in node.names if alias.asname}
-        if isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                whole = f"{node.module}.{alias.name}"
-                is_module = (ROOT / whole.replace(".", "/")).with_suffix(".py").is_file()
-                there = (whole, None) if is_module else (node.module, alias.name)
-                imports[alias.asname or alias.name] = there
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            nodes.setdefault(node.name, []).append(node)
-        elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for part in (n for target in targets for n in ast.walk(target)):
-                if isinstance(part, ast.Name):
-                    nodes.setdefault(part.id, []).append(node)
-    return nodes, imports
-
-
-def _text(node):
-    """A statement without docstrings, comments and layout."""
-    node = ast.parse(ast.unparse(node))
-    for part in ast.walk(node):
-        if isinstance(part, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(part) is not None:
-            part.body = part.body[1:] or [ast.Pass()]
-    return ast.unparse(node)
-
-
-def reached(module, name, seen):
-    """Enter into `seen` {"module.name": text} what a definition is, and what it names within the papers."""
-    nodes, imports = _module(module)
-    place = f"{module}.{name}"
-    if place in seen:
-        return
-    if name not in nodes:
-        if name in imports and imports[name][1] and _ours(imports[name][0]):
-            reached(*imports[name], seen)
-        return
-    seen[place] = "\n".join(map(_text, nodes[name]))
-    for node in (n for statement in nodes[name] for n in ast.walk(statement)):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            reached(module, node.id, seen)
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            target = imports.get(node.value.id)
-            if target and target[1] is None and _ours(target[0]):
-                reached(target[0], node.attr, seen)
-
-
-def digest(experiment):
-    """Twelve hexadecimal digits of an experiment's code; see the head of this file."""
-    seen = {}
-    reached(experiment.function.__module__, experiment.function.__name__, seen)
-    runs = json.dumps([store.plain(arguments, run) for run, arguments in experiment.planned()[0].items()])
-    for name in registry.names():
-        if f'"{name}"' in runs:
-            builder = registry.builder(name)
-            reached(builder.__module__, builder.__name__, seen)
-    return content.of_json(sorted(seen.values()))[:12]
-
-
-def now():
-    """`{experiment: {"version", "digest"}}` of the code as it is."""
-    return {name: {"version": experiment.version, "digest": digest(experiment)}
-            for name, experiment in sorted(catalogue.experiments().items())}
+def digest(name):
+    """The digest of the code of an experiment or an architecture."""
+    return catalogue.experiments()[name].digest() if "/" in name else zoo.digest(name)
 
 
 def changed():
-    """One line for each experiment whose code changed without its version."""
-    known = json.loads(STORED.read_text()) if STORED.exists() else {}
-    for name, new in now().items():
-        old = known.get(name)
-        if old is None or old["version"] != new["version"]:
-            continue    # new, or raised: `write` enters it
-        if old["digest"] != new["digest"]:
-            yield f"{name}: its code changed, its version did not; raise it, or: make same EXPERIMENT={name}"
-
-
-def write(names):
-    """Enter what is now for some experiments, and for those that are new or have another version."""
-    known = json.loads(STORED.read_text()) if STORED.exists() else {}
-    new = now()
-    kept = {name: new[name] if name in names or name not in known
-            or known[name]["version"] != new[name]["version"] else known[name] for name in new}
-    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(entry)}" for name, entry in kept.items())
-    runtime.write_atomically(STORED, lambda part: part.write_text(f"{{\n{lines}\n}}\n"))
+    """Names of experiments and architectures whose results are kept, and whose code is another one now."""
+    names = []
+    for name, experiment in catalogue.experiments().items():
+        results = experiments.recorded(experiment, experiment.planned()[0])
+        names += [name] * any("code" in what for what in results.outdated.values())
+    for architecture, kept in networks().items():
+        now = zoo.digest(architecture)
+        names += [architecture] * any(not same.accepted(architecture, f.get("code"), now) for f in kept)
+    return names
 
 
 # ---- the same results ------------------------------------------------------------------------------------
+def kinds(planned):
+    """Names of the first run of each kind: those whose arguments differ in more than numbers."""
+    def form(value):
+        if isinstance(value, dict):
+            return {k: form(v) for k, v in value.items()}
+        if isinstance(value, list):
+            return [form(v) for v in value]
+        return None if isinstance(value, Real) and not isinstance(value, bool) else value
+
+    firsts = {}
+    for name, arguments in planned.items():
+        firsts.setdefault(json.dumps(form(store.plain(arguments)), sort_keys=True), name)
+    return list(firsts.values())
+
+
 def small(name):
-    """`{run: result}` of an experiment at smoke size, by the code in the working folder."""
+    """`{run: result}` of an experiment at smoke size, or of an architecture, by the code of this tree."""
+    if "/" not in name:
+        dataset = networks()[name][0]["dataset"]
+        net = zoo.net(name, "smoke", dataset, 0, device=runtime.device())
+        images = sets.load(dataset).x_test[:10].float() / 255
+        return {net.name: {"weights": net.fingerprint, "logits": net.net(images).tolist()}}
     experiment = catalogue.experiments()[name]
+    for first in experiment.before.values():
+        experiments.gather(first, SimpleNamespace(**first.scale["smoke"]))
+    settings = SimpleNamespace(**experiment.scale["smoke"])
+    results = experiments.gather(experiment, settings, names=kinds(experiment.planned(settings)[0]))
+    return {run.name: run.result for run in results.own.values()}
+
+
+def told(names):
+    """What a tree says of its code, `{name: {"digest", "runs"}}`: for `same`, which asks two of them."""
     sets.use_profile("smoke")
-    for earlier in experiment.after:
-        experiments.gather(earlier, SimpleNamespace(**earlier.scale["smoke"]))
-    results = experiments.gather(experiment, SimpleNamespace(**experiment.scale["smoke"]))
-    return {name: run.result for name, run in results.own.items()}
+    return {name: {"digest": digest(name), "runs": small(name)} for name in names}
 
 
 def changes(before, after):
@@ -147,52 +100,68 @@ def changes(before, after):
     return lines + [f"{run}: there in one of both alone" for run in sorted(before.keys() ^ after.keys())]
 
 
-def git(*words):
-    subprocess.run(["git", *words], cwd=ROOT, check=True, capture_output=True)
+def computed(tree, names):
+    """What `told` says in a tree, in a process and a cache of its own."""
+    with tempfile.TemporaryDirectory() as cache:
+        done = subprocess.run([sys.executable, "-m", "workflow.versions", "told", *names], cwd=tree, text=True,
+                              env=os.environ | {"PYTHONPATH": str(tree), "BOUNDARY_CACHE": cache},
+                              capture_output=True)
+    if done.returncode:
+        last = (done.stderr.strip() or "it said nothing").splitlines()[-1]
+        raise runtime.UserError(f"the code {'now' if tree == ROOT else 'before'} cannot compute "
+                                f"{', '.join(names)}: {last}")
+    return json.loads(done.stdout.splitlines()[-1])
 
 
-def same(name):
-    """Compare an experiment at smoke size with the last commit, and renew its digest where they agree."""
-    known = catalogue.experiments()
-    if name not in known:
+def compare(name="", commit="HEAD"):
+    """Compare experiments and architectures with a commit, and enter the digests of those that agree."""
+    known = [*catalogue.experiments(), *networks()]
+    if name and name not in known:
         raise runtime.UserError(f"EXPERIMENT={name!r}; allowed: {', '.join(sorted(known))}")
-    runtime.git_needed()
-    results = []
+    git.head()
+    names = [name] if name else changed()
+    if not names:
+        print("no code has changed of what is recorded or kept")
+        return
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "before"
-        git("worktree", "add", "--quiet", "--detach", str(tree), "HEAD")
+        added = git.git("worktree", "add", "--quiet", "--detach", str(tree), commit)
+        if added.returncode:
+            raise runtime.UserError(f"FROM={commit!r}: {added.stderr.strip().splitlines()[-1]}")
         try:
-            for place in (tree, ROOT):
-                done = subprocess.run([sys.executable, "-m", "workflow.versions", "small", name], text=True,
-                                      cwd=place, env=os.environ | {"PYTHONPATH": str(place)},
-                                      capture_output=True)
-                if done.returncode:
-                    raise SystemExit(f"{name} {'before' if place == tree else 'now'}: {done.stderr.strip()}")
-                results.append(json.loads(done.stdout.splitlines()[-1]))
+            before = computed(tree, names)
         finally:
-            git("worktree", "remove", "--force", str(tree))
-    before, after = results
-    if not after:
-        raise SystemExit(f"{name}: no run at smoke size, nothing shows that results stay; raise its version")
-    off = changes(before, after)
-    if off:
-        raise SystemExit("\n".join([f"{name}: {len(off)} differences, so raise its version; the first:",
-                                    *off[:5]]))
-    write([name])
-    print(f"{name}: {len(after)} runs at smoke size are as in the last commit; its digest is renewed")
+            git.git("worktree", "remove", "--force", str(tree))
+    after, agreed, failed = computed(ROOT, names), [], []
+    for name in names:
+        old, new = before[name], after[name]
+        off = changes(old["runs"], new["runs"])
+        if not new["runs"]:
+            failed.append(f"{name}: no run at smoke size, nothing shows that results stay; raise its version")
+        elif off:
+            failed += [f"{name}: {len(off)} differences, so raise its version, or train it anew; the first:",
+                       *off[:5]]
+        else:
+            same.enter({name: (old["digest"], new["digest"])})
+            print(f"{name}: {len(new['runs'])} runs at smoke size are as in {commit}; both digests are entered")
+            agreed.append(name)
+    failed += [f"{name}: what is kept is of code before {commit}; name the commit before the change: "
+               f"make same EXPERIMENT={name} FROM=commit" for name in changed() if name in agreed]
+    if failed:
+        raise SystemExit("\n".join(failed))
 
 
 def main(*words):
-    if words[:1] == ("small",):
-        print(json.dumps(small(words[1]), default=lambda array: array.tolist()))
-    elif words[:1] == ("same",) and len(words) == 2:
-        same(words[1])
+    if words[:1] == ("told",):
+        print(json.dumps(told(words[1:]), default=lambda array: array.tolist()))
+    elif words[:1] == ("same",) and len(words) <= 3:
+        compare(*words[1:])
     elif not words:
-        write([])
-        if lines := list(changed()):
-            raise SystemExit("\n".join(lines))
+        if names := changed():
+            raise SystemExit("\n".join(f"{name}: its code changed, its version did not; raise it, or: make "
+                                       f"same EXPERIMENT={name}" for name in names))
     else:
-        raise runtime.UserError("usage: python -m workflow.versions [same EXPERIMENT]")
+        raise runtime.UserError("usage: python -m workflow.versions [same [NAME [COMMIT]]]")
 
 
 if __name__ == "__main__":

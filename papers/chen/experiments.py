@@ -11,6 +11,7 @@ from papers.chen.attacks import HalfAdversarial, LinfEuclideanSteps, PGDBeyondWh
 from papers.scales import scales
 from report import provenance, reference, registry
 from report.experiment import Experiment
+from report.inputs import checkpoint
 from shared import roby, runtime
 from shared.attacks import line
 from shared.attacks.directions import directions
@@ -19,7 +20,6 @@ from shared.attacks.threat import L2, Linf
 from shared.boundary import survey
 from shared.data import sets
 from shared.inference import Careful, accuracy, chunk_for, frozen, label_margins, pixels
-from shared.training.checkpoint import checkpoint
 from shared.training.fit import fit, share
 
 PAPER = reference.paper("chen")
@@ -236,7 +236,8 @@ def trained(net, data, recipe, hook, asked, states_of, *, images_train, held_out
     if not reached or not enough():
         recipe = dataclasses.replace(recipe, epochs=max([lengths[-1], *states_of(lengths[-1])]))
         fit(net, data.x_train[rows], data.y_train[rows], recipe, device=runtime.device(), hook=hook,
-            after_epoch=look, generator=runtime.generator(seed, "chen", *label, "order"))
+            after_epoch=look, generator=runtime.generator(seed, "chen", *label, "order"),
+            checkpoint=checkpoint("training"))
     n = length()
     return weights, reached, n or lengths[-1], n is not None
 

@@ -13,6 +13,7 @@ from papers.sutton.class_pairs import audit, measure
 from papers.sutton.noise import BallNoise, CubeNoise, matching_radius
 from report import registry, zoo
 from report.experiment import Experiment
+from report.inputs import checkpoint
 from report.pretrained import pretrained_squeezenet
 from shared import runtime
 from shared.attacks.line import gradients, lost_margin, scalings, smallest_steps, squared_error, unit
@@ -162,7 +163,7 @@ def measure_pair(dataset, class_a, class_b, *, architecture="sutton-vgg", noise=
     net = registry.build(architecture, generator=runtime.generator(*names, "weights"),
                          **({} if dropout is None else {"dropout": dropout}))
     fit(net, x_train, y_train, recipe, generator=runtime.generator(*names, "training"), device=device,
-        hook=None if noise is None else NOISES[noise](noise_size))
+        hook=None if noise is None else NOISES[noise](noise_size), checkpoint=checkpoint("training"))
 
     # The same perturbations for every image, delta and pair of the seed.
     points = draw(draws, x_train.shape[1:], runtime.generator(seed, "draws"), device=device)

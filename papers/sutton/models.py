@@ -2,6 +2,7 @@
 import torch
 from torch import nn
 
+from report import inputs
 from report.registry import architecture
 from shared import runtime
 from shared.data.archives import fingerprint
@@ -114,7 +115,7 @@ def pretrained(name):
         raise runtime.UserError(f"the weights of {name} cannot be had ({str(error).splitlines()[0]}); put "
                                 f"{published.url.split('/')[-1]} into {folder}, or take the network "
                                 "'squeezenet'") from None
-    runtime.used("net", name, fingerprint(weights))
+    inputs.used("inputs", f"weights/{name}", {"weights": fingerprint(weights)})
     net = models.get_model(name, weights=None)
     net.load_state_dict(weights)
     return nn.Sequential(Normalise((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)), net).eval()

@@ -57,7 +57,7 @@ class Dataset:
         return f"{title}, {SOURCES[self.source]}: {facts}."
 
     def first(self, count):
-        """The first `count` test images and their labels, or all; the ledgers say where there are fewer."""
+        """The first `count` test images and their labels, or all; observers are told where there are less."""
         count = runtime.at_most(count, len(self.x_test))
         return self.x_test[:count], self.y_test[:count]
 
@@ -117,7 +117,7 @@ def _place(name, folder):
 
 
 def load(name, *, profile=None, folder=None, cache=None):
-    """The data set `name`; `runtime.used` gets its fingerprint (`digits:...` of a stand-in).
+    """The data set `name`; `runtime.observers` get its fingerprint (`digits:...` of a stand-in).
 
     name      one of `names()`; or a file of the reader's own, NAME.npz, here or in `folder`: uint8 images x
               and labels y for tests alone, or x_train, y_train, x_test and y_test; if wanted, names of
@@ -141,7 +141,7 @@ def load(name, *, profile=None, folder=None, cache=None):
         _open.cache_clear()
         dataset, _ = _open(*asked)
     identity = f"{dataset.stand_in}:{dataset.fingerprint}" if dataset.stand_in else dataset.fingerprint
-    runtime.used("data", name, identity)
+    runtime.tell("data", name, identity)
     return dataset
 
 

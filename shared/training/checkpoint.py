@@ -1,18 +1,10 @@
-"""The state of a run that is not finished yet, so that a killed run goes on instead of starting again.
-
-A checkpoint lies in the cache folder, under the experiment, its version, the run, its arguments and where its
-data come from. It goes when the run is written.
-"""
-from contextlib import contextmanager
-
+"""The state of a computation that is not finished yet: a killed one goes on instead of starting again."""
 from shared import runtime
 from shared.data import content
 
-_folder = None      # of the run being computed, or None
-
 
 class Checkpoint:
-    """One state: tensors by name, and plain facts. Outside a run it keeps nothing."""
+    """One state, the file `path`: tensors by name, and plain facts. With None as path it keeps nothing."""
 
     def __init__(self, path):
         self.path = path
@@ -32,19 +24,3 @@ class Checkpoint:
             self.path.unlink(missing_ok=True)
             return None
         return tensors, about["facts"]
-
-
-def checkpoint(label):
-    """The checkpoint `label` of the run that is being computed."""
-    return Checkpoint(None if _folder is None else _folder / f"{label}.safetensors")
-
-
-@contextmanager
-def kept_in(folder):
-    """Inside the block `checkpoint` keeps its states in `folder`."""
-    global _folder
-    outer, _folder = _folder, folder
-    try:
-        yield
-    finally:
-        _folder = outer

@@ -8,10 +8,11 @@ from torch.nn import functional as F
 from shared import inference, runtime
 from shared.data.content import fingerprint
 from shared.inference import evaluate, pixels
-from shared.training.checkpoint import checkpoint
+from shared.training.checkpoint import Checkpoint
 
 
-def fit(net, x, y, recipe, *, generator, device, hook=None, after_epoch=None, label="training"):
+def fit(net, x, y, recipe, *, generator, device, hook=None, after_epoch=None, label="training",
+        checkpoint=None):
     """Train `net` in place and return it, on `device` and in evaluation mode.
 
     x          training images [N, C, H, W], uint8 or float in [0, 1]
@@ -25,8 +26,9 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, after_epoch=None, la
                adversarial examples. It finds and leaves the net in training mode, with bf16 under autocast.
     after_epoch  `after_epoch(epochs, net) -> bool`, called after each epoch with how many are done: whether
                training ends there. It leaves the net in training mode.
-    label      names the progress bar and, inside a run, the state kept after every epoch: a killed training
-               goes on from there with the bits of one that ran through. Each net of a run has its own.
+    label      names the progress bar
+    checkpoint  the `Checkpoint` that keeps the state after every epoch: a killed training goes on from there
+               with the bits of one that ran through. None keeps none.
 
     A module of the net with a method `adapt(x)`, such as one that subtracts the mean image, is shown the
     training images first; one with a method `settle(x)`, such as a net that takes its batch normalisation's
@@ -45,7 +47,7 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, after_epoch=None, la
         if hasattr(module, "adapt"):
             module.adapt(x)
     optimiser = _optimiser(net, recipe)
-    progress = _Progress(label, net, optimiser, generator, x, y, recipe)
+    progress = _Progress(checkpoint or Checkpoint(None), net, optimiser, generator, x, y, recipe)
     gradients = _Gradients(net, recipe, device)
     per_epoch = -(-len(x) // recipe.batch) if recipe.partial else max(1, len(x) // recipe.batch)
 
@@ -230,10 +232,10 @@ def _optimiser(net, recipe):
 
 
 class _Progress:
-    """Weights, optimiser and generator after an epoch, kept by the checkpoint of the run that trains."""
+    """Weights, optimiser and generator after an epoch, kept by a checkpoint."""
 
-    def __init__(self, label, net, optimiser, generator, x, y, recipe):
-        self.kept, self.net, self.optimiser, self.generator = checkpoint(label), net, optimiser, generator
+    def __init__(self, checkpoint, net, optimiser, generator, x, y, recipe):
+        self.kept, self.net, self.optimiser, self.generator = checkpoint, net, optimiser, generator
         # A state counts for the training that wrote it only.
         start = {**net.state_dict(), "x": x, "y": y, "generator": generator.get_state()}
         self.training = f"{fingerprint(start)} {json.dumps(recipe.settings())}"

@@ -196,9 +196,9 @@ def training_images(count=20, channels=1, outputs=3):
             torch.randint(0, max(2, outputs), (count,), generator=generator))
 
 
-def weights_after(recipe, hook=None, *, seed=1, outputs=3, net=None, x=None):
+def weights_after(recipe, hook=None, *, seed=1, outputs=3, net=None, x=None, checkpoint=None):
     """All weights and statistics of the small network, or of `net`, after training."""
     images, y = training_images(outputs=outputs)
     net = fit(net or untrained(outputs), images if x is None else x, y, recipe, hook=hook, generator=seed,
-              device=torch.device("cpu"))
+              device=torch.device("cpu"), checkpoint=checkpoint)
     return {name: value.detach().clone() for name, value in net.state_dict().items()}

@@ -1,0 +1,50 @@
+"""What a run or a page reads while it computes, and where a run keeps its state meanwhile."""
+import contextlib
+
+from shared import runtime
+from shared.training.checkpoint import Checkpoint
+
+_ledgers, _states = [], [None]
+
+
+@contextlib.contextmanager
+def ledger():
+    """Collect what is read inside the block, data sets, runs, networks: `{kind: {name: identity}}`."""
+    book = {}
+    _ledgers.append(book)
+    try:
+        yield book
+    finally:
+        _ledgers[:] = [other for other in _ledgers if other is not book]
+
+
+def used(kind, name, identity):
+    """Enter what is read, such as `used("data", "mnist", fingerprint)`, in all open ledgers."""
+    for book in _ledgers:
+        book.setdefault(kind, {})[name] = identity
+
+
+runtime.observers.append(used)      # `shared` tells of data sets, and of samples smaller than asked
+
+
+@contextlib.contextmanager
+def kept_in(folder):
+    """Inside the block `checkpoint` keeps its states in `folder`; None keeps none."""
+    _states.append(folder)
+    try:
+        yield
+    finally:
+        _states.pop()
+
+
+def recording():
+    """Whether a run is being computed that will be kept as a file."""
+    return _states[-1] is not None
+
+
+def checkpoint(label):
+    """The `Checkpoint` of that label of the run that is being computed; it keeps nothing in a small run.
+
+    Each network of a run has its own.
+    """
+    return Checkpoint(_states[-1] / f"{label}.safetensors" if recording() else None)
