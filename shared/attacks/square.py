@@ -31,7 +31,7 @@ class SquareSearch(Attack):
         if not isinstance(self.queries, Integral) or self.queries < 1:
             raise UserError(f"SquareSearch with queries={self.queries!r}: a whole number from 1 is needed")
 
-    def draw(self, x, generator):
+    def draw(self, x: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor:
         """Uniform numbers, float32 [N, C W + (queries - 1)(2 + C)] on the CPU: stripes, then squares."""
         if generator is None:
             raise UserError("SquareSearch draws its squares: pass generator=torch.Generator()")
@@ -39,7 +39,7 @@ class SquareSearch(Attack):
         count = channels * width + (self.queries - 1) * (2 + channels)
         return torch.rand(len(x), count, generator=generator, dtype=torch.float32)
 
-    def propose(self, model, x, goal, draw):
+    def propose(self, model, x: torch.Tensor, goal: torch.Tensor, draw: torch.Tensor):
         """The images of the smallest margin [N, C, H, W] and the passes [N]."""
         (n, channels, height, width), side = x.shape, -1 if self.threat.targeted else 1
         step = 2 * self.threat.size / float(self.threat.length(torch.ones_like(x[:1])))

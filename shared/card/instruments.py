@@ -111,8 +111,8 @@ def survivors(name: str, result: Result, words: str) -> Measure:
 
 
 def without_example(result: Result) -> torch.Tensor:
-    """Of which images a search in a ball without bounds ended without an example, bool [N]."""
-    return result.was_correct & ~result.success
+    """Of which images a search of any distance ended without an example, bool [N]."""
+    return getattr(result, "not_found", ~result.success) & result.was_correct
 
 
 # ---- the instruments -------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ def nearest(task: Task) -> Iterator[Measure]:
     norm = task.placed(torch.fmin(search.distance, line.distance))
     if missed := int(without_example(search).sum()):
         rest = int((without_example(search) & without_example(line)).sum())
-        task.warnings["search-without-example"] = (
+        task.warnings["no-example"] = (
             f"The Carlini-Wagner search ended without an adversarial image of any norm for {missed} of "
             f"{len(search.success)} images, a step along the gradient, too, for {rest}: that shows no "
             "robustness, but a search that these settings or this model's gradients mislead.")

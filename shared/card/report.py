@@ -311,7 +311,7 @@ def _check(name, task):
     """Raises UserError, with the name of the model, where it cannot be measured at all."""
     for model in (task.model, *task.retrained):
         try:
-            scores = inference.checked_logits(model, task.x, task.y)
+            scores = inference.checked_logits(model, task.x)
             inference.check_classes(task.all[1], scores.shape[1])
         except inference.ModelError as error:
             raise type(error)(f"{name}: {error}") from None
