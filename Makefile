@@ -6,7 +6,9 @@
 # make fill      HOURS=n: compute missing runs that long, at low priority; FIRST=experiment: its runs first;
 #                OPTIONS="...": Snakemake's, such as --workflow-profile workflow/profiles/slurm
 # make records   every record anew, from the recorded runs alone
-# make card      MODEL=package.module:factory WEIGHTS=net.safetensors DATA=images.npz OUT=card.html CHECK=... IMAGES=n RETRAINED="..."
+# make card      MODEL=package.module:factory (or folder/file.py:factory) WEIGHTS=net.safetensors (or .pt) DATA=images.npz OUT=card.html
+#                CHECK="pgd_accuracy>=0.3" IMAGES=n RETRAINED="..." EPS=8/255 NORM=Linf|L2 RESTARTS=n SSIM=uniform MEAN=... STD=...
+#                With make -C the files are those of the folder where you stand.
 # make same      does changed code compute what it did? then its digest is entered; EXPERIMENT=he/attacks: of one;
 #                FROM=commit: compared with that one, not with the last
 # make readme    the README's picture and finder
@@ -55,10 +57,13 @@ bench:
 	$(MAKE) --no-print-directory LOCK=benchmarks/requirements.lock VENV=.venv-bench .venv-bench/.ready
 	PATH="$(abspath .venv-bench)/bin:$$PATH" python -m benchmarks $(KEEP)
 
+# make -C sets w and leaves PWD as it was. -P: a folder or file `shared` of the reader hides nothing.
 OUT ?= card.html
 card: $(READY)
-	@python -m shared.card $(MODEL) $(if $(WEIGHTS),--weights $(WEIGHTS)) $(if $(RETRAINED),--retrained $(RETRAINED)) \
-	    --data "$(DATA)" --out "$(OUT)" --images $(or $(IMAGES),100) --check "$(CHECK)"
+	@cd "$(if $(findstring w,$(firstword -$(MAKEFLAGS))),$(PWD),$(CURDIR))" && python -P -m shared.card $(MODEL) \
+	    $(if $(WEIGHTS),--weights $(WEIGHTS)) $(if $(RETRAINED),--retrained $(RETRAINED)) --data "$(DATA)" --out "$(OUT)" \
+	    $(if $(IMAGES),--images $(IMAGES)) --check "$(CHECK)" $(if $(EPS),--eps $(EPS)) $(if $(NORM),--norm $(NORM)) \
+	    $(if $(RESTARTS),--restarts $(RESTARTS)) $(if $(SSIM),--ssim $(SSIM)) $(if $(MEAN),--mean "$(MEAN)") $(if $(STD),--std "$(STD)")
 
 data: $(READY)
 	python -m workflow.data

@@ -27,6 +27,7 @@ from shared.attacks.line import LineSearch, gradients, squared_error
 from shared.attacks.noise import RandomSearch, draw
 from shared.attacks.optimised import CarliniWagner, OptMargin
 from shared.attacks.region import Region
+from shared.attacks.square import SquareSearch
 from shared.attacks.threat import L1, L2, Linf
 from shared.boundary import survey
 from shared.data import archives, content, sets
@@ -64,6 +65,7 @@ FROM_GRADIENTS = {
     "CarliniWagner": CarliniWagner(rate=0.05, c=1.0, searches=2, iterations=8),
     "OptMargin": OptMargin(rate=0.05, c=1.0, searches=2, iterations=8, members=3)}
 ATTACKS = FROM_GRADIENTS | {"RandomSearch": RandomSearch(Linf(0.2), 8),
+                            "SquareSearch": SquareSearch(Linf(0.2), 8),
                             "Pointwise": Pointwise(levels=5, repetitions=1, halvings=2, rounds=1)}
 
 

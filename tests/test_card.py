@@ -1,6 +1,8 @@
 """The report card: what it measures, warns of, refuses, keeps and writes."""
+import io
 import json
 import re
+import sys
 from functools import partial
 
 import numpy as np
@@ -9,11 +11,16 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from shared.card import Card, card
-from shared.card.command import main
+import shared
+from shared.attacks.square import SquareSearch
+from shared.attacks.threat import L2, Linf
+from shared.card import Card, card, factory, images_of
+from shared.card.command import main, run
 from shared.card.instruments import SECTIONS
-from shared.card.measures import Measure, difference, quantile, share
+from shared.card.measures import Difference, Measure, difference, holm, quantile, share
 from shared.card.page import strip
+from shared.card.provenance import provenance
+from shared.card.report import misleading
 from shared.data.standins import digits
 from shared.inference import label_margins
 from shared.runtime import UserError
@@ -78,7 +85,7 @@ def test_a_difference_is_taken_on_the_same_images():
     draws = torch.Generator().manual_seed(0)
     first = Measure("a", "", 1.0, None, None, 3, "L2", images=[1.0, 1.0, 1.0, None])
     second = Measure("a", "", 3.0, None, None, 3, "L2", images=[3.0, 3.0, 3.0, 9.0])
-    assert difference(first, second, draws) == (2.0, 2.0, 2.0, 3)
+    assert difference(first, second, draws) == (2.0, 2.0, 2.0, 3, 0.25)     # a sign test of three images
     assert difference(first, Measure("a", "", 1.0, None, None, 1, images=[1.0]), draws) is None
     resampled = [Measure("r", "", value, None, None, 9, draws=[value - 0.1, value + 0.1])
                  for value in (1.0, 2.0)]
@@ -92,12 +99,40 @@ def test_a_difference_of_paired_shares_has_newcombes_interval(both, one, other, 
     counts = torch.tensor([both, one, other, neither])
     hits = [share("a", "", torch.tensor(right).repeat_interleave(counts))
             for right in ([True, False, True, False], [True, True, False, False])]
-    assert difference(*hits, None)[1:] == pytest.approx((low, high, int(counts.sum())), abs=1e-4)
+    assert difference(*hits, None)[1:4] == pytest.approx((low, high, int(counts.sum())), abs=1e-4)
+
+
+def test_holm_multiplies_the_smallest_probability_by_the_number_of_tests():
+    assert holm({"a": 0.04, "b": 0.01, "c": 0.03}) == pytest.approx({"b": 0.03, "c": 0.06, "a": 0.06})
+    assert holm({"a": 0.6, "b": 0.7}) == {"a": 1.0, "b": 1.0} and holm({}) == {}
+
+
+@pytest.mark.parametrize("threat, near", [(Linf(0.2), 0.5), (L2(0.2 * 192**0.5), 0.4)])
+def test_the_black_box_search_flips_what_a_linear_model_lets_it(threat, near):
+    w, x = torch.randn(192, generator=torch.Generator().manual_seed(0)), torch.full((1, 3, 8, 8), 0.5)
+    reach = threat.size * (w.abs().sum() if threat.norm == "Linf" else w.norm())    # most the logit can fall
+
+    def success(part):
+        result = SquareSearch(threat, queries=600)(lambda z: (z - 0.5).flatten(1) @ w + part * reach, x,
+                                                   torch.ones(1, dtype=torch.int64), generator=0)
+        assert result.passes == 600 or result.success and result.distance <= threat.size * (1 + 1e-5)
+        return bool(result.success)
+    assert success(near) and not success(1.01)
+
+
+def test_a_comparison_has_one_set_of_images_a_row(both):
+    assert all(a.n == both.measure("noisy", name).n for name, a in both.measures("plain").items())
+    values = [np.array(both.measure(model, "cw_distance").images, float) for model in both.sections]
+    assert (np.isnan(values[0]) == np.isnan(values[1])).all() and np.isnan(values[0]).any()
+    for name in ("cw_distance", "transfer", "susceptible"):
+        first, second = (both.measure(model, name) for model in both.sections)
+        assert both.differences[name].value == pytest.approx(second.value - first.value)
 
 
 def test_each_section_measures_both_models_with_intervals(both):
     for sections in both.sections.values():
-        assert [s.title for s in sections] == [title for title, *_ in SECTIONS]
+        assert [s.title for s in sections[1:]] == [s.title for s in SECTIONS]
+        assert [[m.name for m in s.measures] for s in sections[1:]] == [s.names.split() for s in SECTIONS]
         assert not [s.error for s in sections if s.error]
         for measure in (m for s in sections for m in s.measures if None not in (m.low, m.high)):
             assert measure.low <= measure.value <= measure.high, measure.name
@@ -139,8 +174,36 @@ def test_the_nearest_adversarial_images_of_a_linear_model_are_as_near_as_in_clos
 
 def test_sizes_of_perturbations_grow_with_the_image():
     report = card(first_pixels, torch.rand(4, 1, 7, 7), torch.arange(4))
+    assert "window “uniform”" in report.measure("model", "borderline_similarity").label
     # Of a 16th of the pixels of a digit, for which the size is 1.5.
-    assert "(L2 ≤ 0.38)" in report.measure("model", "cw_accuracy").label
+    assert "(L2 ≤ 0.375)" in report.measure("model", "cw_accuracy").label
+
+
+def test_size_norm_restarts_and_window_are_settings(network, images):
+    report = card(network, *images, images=np.int64(4), eps=8 / 255, norm="L2", restarts=2,
+                  ssim_convention="skimage")
+    there = report.measures("model")
+    assert "(L2 ≤ 0.0314, 20 steps, 2 starts)" in there["pgd_accuracy"].label
+    assert "(L2 ≤ 0.0314, 120 forward passes)" in there["black_box_accuracy"].label
+    assert "Carlini-Wagner" in there["worst_accuracy"].label and "worst_accuracy_l2" not in there
+    assert "skimage" in there["borderline_similarity"].label and "no known networks" in report.html()
+    assert "L∞ ≤ 8/255" in repr(card(first_pixels, *images, images=4, eps=8 / 255))
+
+
+def test_what_a_card_rests_on_stands_in_it(both, network, images):
+    origin = both.provenance
+    assert {"date", "version", "revision", "torch", "device", "data", "weights", "attacks"} <= origin.keys()
+    assert len(set(origin["weights"].values())) == 2
+    assert "PGD(threat=Linf(size=0.1" in origin["attacks"]["pgd"]
+    assert origin["version"] in origin["cite"] and origin["weights"]["plain"] in origin["cite"]
+    assert all(value in both.html() for value in (origin["date"], origin["data"], origin["revision"]))
+    other = provenance({"plain": network, "f": first_pixels}, 1 - images[0], images[1], both.settings, {})
+    assert other["weights"] == {"plain": origin["weights"]["plain"], "f": "a function"}
+    assert other["data"] != origin["data"]
+
+
+def test_the_card_has_a_short_name():
+    assert shared.card(first_pixels, torch.rand(4, 1, 7, 7), torch.arange(4), images=2).measures("model")
 
 
 # ---- warnings --------------------------------------------------------------------------------------------
@@ -150,8 +213,6 @@ def warned(report):
 
 
 @pytest.mark.parametrize("wrapped, name", [
-    (lambda model: lambda x: model(x).softmax(1), "probabilities"),
-    (lambda model: lambda x: model(x) + torch.randn(len(x), 10), "unsteady"),
     (lambda model: lambda x: model(x).round() + 0 * x.sum(), "no-gradient"),
     (lambda model: lambda x: model(x).detach(), "no-gradient"),
     (lambda model: lambda x: model(x + 0 * (x - x).sqrt()), "no-gradient"),     # not a number
@@ -176,6 +237,36 @@ def test_an_attack_weaker_than_noise_is_warned_of(network, all_images):
     assert "attack-weaker-than-noise" in warned(card(climbing, x[near], y[near]))
 
 
+def test_masked_gradients_are_warned_of_and_the_worst_case_counts(network, images):
+    report = card(lambda z: network(z + 0.03 * torch.sin(700 * z)), *images, images=40)
+    values = {name: m.value for name, m in report.measures("model").items()}
+    assert values["worst_accuracy"] <= values["black_box_accuracy"] < values["pgd_accuracy"] - 0.2
+    assert "attack-weaker-than-black-box" in warned(report) and "40 images" in report.headlines[0]
+
+
+def part(name, hits, label=""):
+    return share(name, label, torch.arange(100) < hits)
+
+
+@pytest.mark.parametrize("first, second, name", [
+    (part("noise_accuracy", 90), part("pgd_accuracy", 91), "attack-weaker-than-noise"),
+    (part("noise_accuracy_l2", 94), part("cw_accuracy", 97), "attack-weaker-than-noise"),
+    (part("black_box_accuracy", 50), part("pgd_accuracy", 51), "attack-weaker-than-black-box"),
+    (part("noise_1", 80), part("noise_2", 90), "noise-as-good-as-gradient")])
+def test_all_sections_together_show_that_gradients_mislead(first, second, name):
+    assert list(misleading({m.name: m for m in (first, second)})) == [name]
+    rightly = {first.name: part(first.name, 40), second.name: part(second.name, 40)}
+    assert misleading(rightly) == {}
+
+
+def test_a_search_without_an_example_is_warned_of(network, images):
+    def flat(z):        # beyond a short way from the image nothing falls any more
+        return 1e-6 * network(z)
+    report = card(flat, *images, images=16)
+    assert "no-example" in warned(report)
+    assert "Carlini-Wagner search ended without" in report.warnings["model", "no-example"]
+
+
 def test_few_images_are_warned_of(network, images):
     assert "few-images" in warned(card(network, *images, images=8))
 
@@ -184,17 +275,22 @@ def test_a_metric_that_disagrees_with_the_attack_is_warned_of(network, images):
     def masked(x):      # its logits change with noise in the corner, black in every digit; no gradient
         return network(x).round() + (10 * x[:, 0, 0, :10]).round() + 0 * x.sum()
     report = card({"plain": network, "masked": masked}, *images, images=40)
-    assert report.differences["pgd_accuracy"][1] > 0
+    assert report.differences["worst_accuracy"].low > 0
     assert "nearest boundary" in report.warnings["both", "rank-disagrees"]
 
 
 def test_only_a_difference_beyond_chance_disagrees(both):
     report = Card(both.sections, both.settings)
     report.differences = {
-        "pgd_accuracy": (0.2, 0.1, 0.3, 9), "boundary_distance": (-0.1, -0.2, -0.05, 9),
-        "borderline_similarity": (-0.1, -0.2, -0.05, 9), "cw_distance": (-0.1, -0.2, 0.1, 9)}
+        "worst_accuracy": Difference(0.2, 0.1, 0.3, 9, 0.001),
+        "boundary_distance": Difference(-0.1, -0.2, -0.05, 9, 0.001),
+        "borderline_similarity": Difference(-0.1, -0.2, -0.05, 9, 0.001),
+        "cw_distance": Difference(-0.1, -0.2, 0.1, 9, 0.5),
+        "accuracy": Difference(-0.1, -0.2, -0.05, 9, 0.03)}     # Holm: 2 x 0.03
     warning = report.warnings["both", "rank-disagrees"]
     assert "nearest boundary" in warning and "similarity" not in warning and "norm" not in warning
+    assert "classified correctly" not in warning and report.more_robust == "noisy"
+    assert "Holm's correction for 5 measures" in report.html() and "over images alone" in report.html()
 
 
 def test_a_section_that_fails_says_why_and_the_others_go_on(network, images):
@@ -207,6 +303,23 @@ def test_a_section_that_fails_says_why_and_the_others_go_on(network, images):
     assert "model: not measured, Perturbations of one size: RuntimeError: no backward" in repr(report)
     assert "no backward pass here" in sections["Perturbations of one size"].error
     assert sections["Boundary distances"].measures and not sections["Boundary distances"].error
+    # What was measured before the error stays, and is in the worst case.
+    assert [m.name for m in sections["Perturbations of one size"].measures] == [
+        "black_box_accuracy", "noise_accuracy"]
+    assert "black-box search, noise (" in report.measure("model", "worst_accuracy").label
+
+
+@pytest.mark.parametrize("wrapped, message", [
+    (lambda model: lambda x: model(x).softmax(1), "b: the model returns probabilities"),
+    (lambda model: lambda x: model(x) + torch.randn(len(x), 10), "b: the model gives different logits"),
+    (lambda model: lambda x: model(x) / 0, "b: the model returns nan"),
+    (lambda model: lambda x: model(x)[:, :3], "b: labels lie in 0..9, but the model has 3 classes"),
+    (lambda model: lambda x: model(x[:, :, 3:]), "b gives no logits of these images: RuntimeError")])
+def test_a_model_that_cannot_be_measured_is_refused_before_anything_is(network, images, wrapped, message):
+    lines = []
+    with pytest.raises(UserError, match=re.escape(message)) as error:
+        card({"a": network, "b": wrapped(network)}, *images, images=8, log=lines.append)
+    assert not lines and "\n" not in str(error.value)
 
 
 # ---- files and command -----------------------------------------------------------------------------------
@@ -222,7 +335,7 @@ def test_a_card_goes_on_where_it_was_stopped(network, images, tmp_path):
     spent, lines = len(calls), []
     last = 2 * spent - 3
     with pytest.raises(KeyboardInterrupt):
-        card(counted, *images, images=8, file=file, say=lines.append)
+        card(counted, *images, images=8, file=file, log=lines.append)
     last, calls[:] = torch.inf, []
     assert [line.split(",")[0] for line in lines] == [f"model: {s[0]}" for s in SECTIONS[:len(lines)]]
     assert repr(card(counted, *images, images=8, file=file)) == repr(whole)
@@ -272,23 +385,78 @@ def test_the_command_writes_a_card_and_checks_conditions(folder, capsys):
     assert main([*RIGHT, "--check", "accuracy>=0.5"]) == 0
     assert {"card.html", "card.json"} <= {p.name for p in folder.iterdir()}
     assert not list(folder.glob("*.part.json"))
-    assert main([*RIGHT, "--check", "accuracy>=0.5, pgd_accuracy>0.999"]) == 1
+    assert main([*RIGHT, "--check", "accuracy>=0.5, pgd_accuracy>0.999"]) == 2
     output = capsys.readouterr().out
     assert "check failed, net: pgd_accuracy" in output and "net: Nearest adversarial image, " in output
     assert main([*RIGHT, "--retrained", "net.safetensors", "--check", "transfer>=1, alarm_clean<=0"]) == 0
 
 
+@pytest.mark.parametrize("words", [
+    ["mymodel:make", "--weights", "net.pt"], ["mymodel:make", "--weights", "whole.pt"],
+    ["elsewhere/theirs.py:halved", "--weights", "net.pt"],
+    ["elsewhere/theirs.py:halved", "--weights", "adapted.safetensors"],
+    ["elsewhere/theirs.py:plain", "--weights", "net.pt", "--mean", "0.5", "--std", "1/2"]])
+def test_weights_come_from_pytorch_too_and_go_into_adapted_models(folder, network, words):
+    """All of these are one model: 2 z - 1 shifts and scales the logits of `network` alone."""
+    for path, state in (("net.pt", network.state_dict()), ("whole.pt", {"epoch": 3, "state_dict": {
+            f"module.{name}": value for name, value in network.state_dict().items()}})):
+        torch.save(state, folder / path)
+    save_file({f"model.{k}": v for k, v in network.state_dict().items()}, folder / "adapted.safetensors")
+    (folder / "elsewhere").mkdir()
+    (folder / "elsewhere/theirs.py").write_text(
+        "from mymodel import make as plain\nfrom shared.inference import adapt\n\n\n"
+        "def halved():\n    return adapt(plain(), mean=(0.5,), std=(0.5,))\n")
+    name, _, weights, *more = words
+    mean, std = ([0.5], [0.5]) if more else (None, None)
+    model, x = factory(name, weights, mean, std), images_of("images.npz")[0] / 255
+    expected = network(2 * x - 1) if "theirs" in name else network(x)
+    assert torch.allclose(model(x), expected, atol=1e-4)
+
+
+def test_what_is_wrong_is_told_before_the_first_instrument(folder, monkeypatch):
+    monkeypatch.setattr("shared.card.command.card", None)
+    for words, message in (
+            ([*RIGHT, "--check", "pgd_acuracy>=0.3"], "no measure 'pgd_acuracy'; there are: accuracy, pgd_"),
+            ([*RIGHT, "--check", "transfer<=1"], "no measure 'transfer'"),      # there are no re-trainings
+            ([*RIGHT, "--out", "card.pdf"], "a name that ends in .html"), (["mymodel:make"], "no data"),
+            ([], "no model: MODEL="), ([*RIGHT, "--eps", "x"], "argument --eps: invalid"),
+            ([*RIGHT, "--norm", "L3"], "argument --norm: invalid choice")):
+        with pytest.raises(UserError, match=re.escape(message)) as error:
+            main(words)
+        assert "\n" not in str(error.value)
+
+
+def test_an_error_at_the_end_keeps_what_was_measured(folder, monkeypatch, capsys):
+    (folder / "card.html").mkdir()      # so that the card cannot be written
+    with pytest.raises(UserError, match="cannot be written"):
+        main(list(RIGHT))
+    (folder / "card.html").rmdir()
+    monkeypatch.setattr("shared.card.report.section", None)     # nothing is measured again
+    assert main(list(RIGHT)) == 0 and not (folder / "card.part.json").exists()
+
+
+def test_a_terminal_without_these_letters_shows_others(folder, monkeypatch):
+    shown = io.TextIOWrapper(io.BytesIO(), encoding="latin-1")
+    monkeypatch.setattr(sys, "stdout", shown)
+    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(io.BytesIO(), encoding="latin-1"))
+    monkeypatch.setattr(sys, "argv", ["card", *RIGHT])
+    with pytest.raises(SystemExit, match="^0$"):
+        run()
+    shown.flush()
+    assert b"(L? ? 0.1" in shown.buffer.getvalue()
+
+
 @pytest.mark.parametrize("words, message", [
     (["nothing:make", *RIGHT[1:]], "model 'nothing:make'"),
     (["mymodel", *RIGHT[1:]], "model 'mymodel'"),
-    (["mymodel:wide", "--data", "images.npz"], "mymodel:wide gives no number for these images: RuntimeError"),
+    (["mymodel:wide", "--data", "images.npz"], "mymodel:wide gives no logits of these images: RuntimeError"),
     (["mymodel:few", "--data", "images.npz"], "labels lie in 0..9, but the model has 3 classes"),
     ([RIGHT[0], "--weights", "other.safetensors", *RIGHT[3:]], "weights other.safetensors: RuntimeError"),
     ([*RIGHT, "--retrained", "absent.safetensors"], "weights absent.safetensors"),
     (["mymodel:other", *RIGHT[1:]], "model 'mymodel:other'"),
     ([RIGHT[0], "--weights", "images.npz", *RIGHT[3:]], "weights images.npz"),
     ([*RIGHT[:4], "absent.npz"], "data absent.npz"),
-    ([*RIGHT, "--check", "beauty>=1"], "no measure 'beauty' of net; there are: accuracy"),
+    ([*RIGHT, "--check", "beauty>=1"], "no measure 'beauty'; there are: accuracy"),
     ([*RIGHT, "--check", "accuracy=1"], "write name>=number"),
     (["mymodel:make", "mymodel:make", "mymodel:make", *RIGHT[1:]], "one model, or two"),
     ([*RIGHT[:5], "--images", "0"], "images=0"),
@@ -307,6 +475,13 @@ def test_bad_input_is_one_line(folder, words, message):
     (lambda x, y: card(nn.Identity(), x, y.float()), "float32"),
     (lambda x, y: card(nn.Identity(), 255 * x, y), "divide 0..255 by 255"),
     (lambda x, y: card(nn.Identity(), x / 0, y), "nan or infinite in"),
+    (partial(card, first_pixels, seed=None), "seed=None; a whole number is needed"),
+    (partial(card, first_pixels, images=5.0), "images=5.0; a whole number from 1 is needed"),
+    (partial(card, first_pixels, restarts=0), "restarts=0; a whole number from 1"),
+    (partial(card, first_pixels, eps=0), "eps=0; a number above 0"),
+    (partial(card, first_pixels, norm="l2"), "norm='l2'; allowed: Linf, L2"),
+    (partial(card, first_pixels, ssim_convention="box"), "ssim_convention='box'; allowed: matlab"),
+    (partial(card, first_pixels, retrained={"b": [first_pixels]}), "retrained has b; the names are: model"),
     (lambda x, y: card(nn.Identity(), x, y, retrained=nn.Sequential(nn.ReLU())), "a list of models")])
 def test_bad_images_are_one_line(images, call, message):
     with pytest.raises(UserError, match=re.escape(message)):

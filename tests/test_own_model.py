@@ -20,7 +20,7 @@ from tests.test_any_model import ATTACKS, BALL, INSTRUMENTS, Viewing, X, one_lin
 LABELLED = [*ATTACKS, "judge", "susceptibility"]
 STRICT = [*LABELLED, "Region", "survey"]
 ALL = [*STRICT, "search", "accuracy", "logits", "labels", "sweep", "rates", "roby"]
-GRADIENT = [*(n for n in ATTACKS if n not in ("RandomSearch", "Pointwise")), "susceptibility"]
+GRADIENT = [*(n for n in ATTACKS if n not in ("RandomSearch", "SquareSearch", "Pointwise")), "susceptibility"]
 
 
 def function(images):
@@ -93,7 +93,7 @@ def test_a_gradient_that_was_cut_off_is_named(name):
              "no gradient")
 
 
-@pytest.mark.parametrize("name", ["RandomSearch", "Pointwise"])
+@pytest.mark.parametrize("name", ["RandomSearch", "SquareSearch", "Pointwise"])
 def test_an_attack_without_gradients_takes_a_model_without(name):
     INSTRUMENTS[name](lambda a: function(a.detach()), X, Y)
 

@@ -35,16 +35,23 @@
 # report.save("card.html")
 # ```
 #
+# The settings of the attacks are arguments: `eps=8/255` and `norm="L2"` for the perturbation's size and norm, `restarts=1` for PGD,
+# `ssim_convention="uniform"` for images of at least 7 × 7 pixels. The card ends with all settings, versions, digests of the weights and
+# the data, and a line to cite.
+#
 # On the command line a card comes from a module, its weights and an `.npz` file with the arrays `x` and `y`. With `CHECK` the exit
-# status is 1 if a number misses a bound:
+# status is 2 if a number misses a bound, and 1 or 2 if the card could not be made:
 #
 # ```bash
 # make card MODEL=package.module:factory WEIGHTS=net.safetensors \
 #     DATA=images.npz OUT=card.html CHECK="pgd_accuracy>=0.3"
 # ```
 #
-# `IMAGES=200` attacks 200 images instead of 100. `RETRAINED="a.safetensors b.safetensors"` names weights of the same
-# architecture from other seeds, for the section on re-trainings. A stopped command goes on where it was.
+# `MODEL=folder/file.py:factory` names a file instead of a module; weights may be a `.pt` file of tensors. If the model expects
+# normalised pixels, add `MEAN=0.485,0.456,0.406 STD=0.229,0.224,0.225`. `IMAGES=200` attacks 200 images instead of 100;
+# `EPS=8/255`, `NORM=L2`, `RESTARTS=1` and `SSIM=uniform` are the settings above. `RETRAINED="a.safetensors b.safetensors"` names
+# weights of the same architecture from other seeds, for the section on re-trainings. From another folder, `make -C clone card ...`
+# reads and writes the files of the folder where you stand. A stopped command goes on where it was.
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
@@ -60,45 +67,52 @@ images: int = None  # how many images the attacks take; None takes the profile's
 from papers.he.experiments import subjects
 from report import display
 from report.page import start
-from shared import card as cards
+from shared.card import card, factory, images_of
 from shared.data import sets
+from shared.runtime import UserError
 
 page = start("report_card/report_card", globals())
 scale = page.scale(smoke=dict(images=6), quick=dict(images=16), paper=dict(images=200))
 
 # %%
+if weights and not model:
+    raise UserError("weights without a model; add -p model package.module:function, whose weights they are")
 if model:
-    models = {model: cards.factory(model, weights)}
+    models = {model: factory(model, weights)}
 else:
     nets = subjects("smoke" if page.profile == "smoke" else "paper")
     models = {"clean training": nets["mnist-normal"].model(seed),
               "adversarial training": nets["mnist-adv"].model(seed)}
 if data:
-    x, y = cards.images_of(data)
+    x, y = images_of(data)
 else:
     mnist = sets.load("mnist")
     x, y = mnist.x_test[:1000], mnist.y_test[:1000]
 
 # %%
-result = cards.card(models, x, y, images=scale.images, seed=seed)
+result = card(models, x, y, images=scale.images, seed=seed)
 display.piece(result)
 
 # %% [markdown]
 # ## How to read it
 #
-# - Accuracy under PGD is the number that other work reports. It is evidence of robustness only if the attack is stronger than
-#   noise of the same norm, and the gradients are not zero. The card warns by name where this fails, and where the model
-#   classifies no better than a constant: then no number shows robustness.
+# - The card's number is the worst case over its attacks, image by image: PGD from several random starts, a black-box search with as
+#   many passes through the model but without gradients, and noise. Attacks made for one model (adaptive ones) are not among them.
+# - Accuracy under PGD alone is the number that other work reports. It is evidence of robustness only if PGD is stronger than noise
+#   and the black-box search, and the gradients are not zero. The card warns by name where this fails, where a search ends without
+#   an adversarial image of any norm, and where the model classifies no better than a constant: then no number shows robustness.
 # - The norm of the nearest adversarial perturbation needs no limit. Compare its median with the same row of other networks.
 # - Noise of the attack's own norm changes few of these labels, so that a test with noise alone misses most attacks. The rows for
 #   2, 5 and 10 times the norm show how much larger the noise must be.
 # - The metrics without an attack (ROBY, overlap, borderline pairs, boundary distances) need not rank two models as an attack
-#   does. If the two models differ beyond chance under PGD, the card names the metrics that rank them the other way.
+#   does. If the two models differ beyond chance under the attacks, the card names the metrics that rank them the other way.
+# - With two models each row rests on the images that have a value of both. “Better beyond chance” holds after Holm's correction for
+#   the number of measures. Intervals are over images: they do not include what another training of the same recipe would change.
 # - A wide interval means few images: `-p images 200` makes it half as wide as 50 do.
 
 # %%
-shares = [result.measure(name, "pgd_accuracy") for name in models]
-display.say("Accuracy under PGD is " + " and ".join(
+shares = [result.measure(name, "worst_accuracy") for name in models]
+display.say("Accuracy under the strongest of the attacks is " + " and ".join(
     f"{share.value:.0%} ({name}; n = {share.n}, 95% interval {share.low:.0%} to {share.high:.0%})"
     for name, share in zip(models, shares)) + ".")
 

@@ -1,8 +1,4 @@
 """`python -m shared.card`, the card of a model on the command line."""
-import sys
+from .command import run
 
-from .. import runtime
-from .command import main
-
-runtime.prepare()
-sys.exit(main())
+run()

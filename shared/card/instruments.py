@@ -1,9 +1,11 @@
-"""The instruments of a report card: each is a function of a task that gives measures and warnings."""
+"""The instruments of a report card: each gives measures of a task, one after the other, and warns by name."""
 import re
 import time
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -11,45 +13,53 @@ import torch
 from .. import borderline, inference, regions, roby, runtime
 from ..attacks.directions import directions
 from ..attacks.gradient import PGD
+from ..attacks.judge import Attack, Result
 from ..attacks.line import LineSearch, lost_margin
 from ..attacks.noise import RandomSearch
 from ..attacks.optimised import CarliniWagner
-from ..attacks.threat import L2, Linf
+from ..attacks.square import SquareSearch
+from ..attacks.threat import L2, Linf, Threat
 from ..boundary import purity, survey
 from ..runtime import UserError
 from ..susceptibility import susceptibility
 from .measures import Measure, quantile, share
 
 REGIONS, STARTS = 20, 40    # images with a region of adversarial examples, and attacks on each
+NORMS = {"Linf": Linf, "L2": L2}
+PASSES = 3      # what a gradient costs, in forward passes: the black-box search has as many as PGD
+STEPS, DRAWS = 20, 100      # of PGD from each start; of random perturbations
 
 
 @dataclass
 class Section:
-    """What one instrument says of one model."""
+    """What one instrument measures of one model."""
     title: str
     meaning: str                # of its numbers, for a reader
     measures: list = field(default_factory=list)
     seconds: float = 0.0
-    error: str = ""
+    error: str = ""             # why the instrument stopped; measures before that stay
     warnings: dict = field(default_factory=dict)    # {name: one sentence}
 
 
 class Task:
-    """What the instruments work on: a model, its images, and the settings that follow from them."""
+    """What the instruments work on: a model, its images, and the settings that follow from them.
 
-    def __init__(self, model, x, y, images, retrained, seed):
-        self.model, self.retrained, self.seed, self.all = model, retrained, seed, (x, y)
-        rows = torch.randperm(len(x), generator=self.generator("images"))[:images].sort().values.to(x.device)
-        self.x, self.y = x[rows], y[rows]       # drawn: a file may be in the order of its classes
-        self.grey, pixels = x.shape[1] == 1, x[0].numel()
-        self.linf = 0.1 if self.grey else 8 / 255       # sizes usual for MNIST and for CIFAR
-        self.l2 = 1.5 * (pixels / 784) ** 0.5 if self.grey else 0.5 * (pixels / 3072) ** 0.5
+    `warnings` holds what the present instrument warns of, {name: sentence}.
+    """
+
+    def __init__(self, model: Any, x: torch.Tensor, y: torch.Tensor, retrained: list, settings: dict):
+        self.model, self.retrained, self.all, self.warnings = model, retrained, (x, y), {}
+        self.seed, self.restarts, self.window = (settings[k] for k in ("seed", "restarts", "ssim_convention"))
+        rows = torch.randperm(len(x), generator=self.generator("images"))[:settings["images"]].sort().values
+        self.x, self.y = x[rows.to(x.device)], y[rows.to(x.device)]     # drawn: a file may be sorted by class
+        self.colour = x.shape[1] != 1
+        self.threat, self.l2 = NORMS[settings["norm"]](settings["eps"]), L2(settings["l2"])
 
     def generator(self, *labels):
         return runtime.generator(self.seed, "card", *labels)
 
     @cached_property
-    def correct(self):
+    def correct(self) -> torch.Tensor:
         """Which images are classified correctly, bool [N]: what takes long is spent on these alone."""
         return inference.labels(self.model, self.x) == self.y
 
@@ -58,79 +68,115 @@ class Task:
         return values.new_full(self.y.shape, torch.nan).masked_scatter(self.correct, values)
 
     @property
-    def pgd(self):
-        return PGD(Linf(self.linf), steps=20, step=self.linf / 5)
+    def attacks(self) -> dict[str, Attack]:
+        """The attacks with their settings."""
+        return {"pgd": PGD(self.threat, STEPS, self.threat.size / 5),
+                "black_box": SquareSearch(self.threat, PASSES * STEPS * self.restarts),
+                "noise": RandomSearch(self.threat, DRAWS),
+                # At a larger rate steps end beyond the near boundaries of colour images.
+                "cw": CarliniWagner(rate=0.003 if self.colour else 0.2, c=1.0, searches=3, iterations=100),
+                "line": LineSearch(512, largest=10.0, loss="margin"),
+                "noise_l2": RandomSearch(self.l2, DRAWS)}
+
+    def attack(self, name: str, rows: torch.Tensor | slice = slice(None), *labels) -> Result:
+        """The `Result` of one of the `attacks` on some of the images."""
+        return self.attacks[name](self.model, self.x[rows], self.y[rows],
+                                  generator=self.generator(name, *labels))
 
     @cached_property
-    def attacked(self):
-        """The `Result` of PGD."""
-        return self.pgd(self.model, self.x, self.y, generator=self.generator("pgd"))
+    def attacked(self) -> Result:
+        """The `Result` of PGD from `restarts` random starts: the first that succeeds on an image."""
+        result = self.attack("pgd")
+        for start in range(1, self.restarts):
+            rows = (result.was_correct & ~result.success).nonzero()[:, 0]
+            if len(rows):
+                again = self.attack("pgd", rows, start)
+                for name in ("x_adv", "success", "distance", "no_gradient"):
+                    getattr(result, name)[rows] = getattr(again, name)
+                result.passes[rows] += again.passes
+        return result
 
-    def noise(self, name, threat, size):
-        """The share of images that stay correct under random perturbations of the threat, and for which."""
-        result = RandomSearch(threat, draws=100)(self.model, self.x, self.y, generator=self.generator(name))
-        kept = result.was_correct & ~result.success
-        return share(name, f"correct under each of 100 draws of noise ({size})", kept, better="higher"), kept
+
+def shown(threat: Threat) -> str:
+    """A threat as a reader knows it, such as "L∞ ≤ 8/255"."""
+    of_255 = round(255 * threat.size, 6)
+    small = isinstance(threat, Linf) and of_255.is_integer()
+    size = f"{of_255:g}/255" if small else f"{threat.size:.3g}"
+    return f"{'L∞' if isinstance(threat, Linf) else 'L2'} ≤ {size}"
+
+
+def survivors(name: str, result: Result, words: str) -> Measure:
+    """The share of images that are classified correctly before and after an attack."""
+    return share(name, f"correct under {words}", result.was_correct & ~result.success, better="higher")
+
+
+def without_example(result: Result) -> torch.Tensor:
+    """Of which images a search of any distance ended without an example, bool [N]."""
+    return getattr(result, "not_found", ~result.success) & result.was_correct
 
 
 # ---- the instruments -------------------------------------------------------------------------------------
-def accuracy(task):
+def accuracy(task: Task) -> Iterator[Measure]:
     x, y = task.all
     scores = inference.checked_logits(task.model, x, y)
     result = share("accuracy", "classified correctly", scores.argmax(1) == y, better="higher")
-    warned, counts = {}, y.unique(return_counts=True)[1]
+    yield result
+    counts = y.unique(return_counts=True)[1]
     if result.low <= float(counts.max()) / len(y):
-        warned["no-better-than-chance"] = (
+        task.warnings["no-better-than-chance"] = (
             f"{result.value:.1%} of the images are classified correctly, {float(counts.max()) / len(y):.1%} "
             "belong to the most frequent class: the model does not classify better than a constant, and no "
             "distance or share below shows robustness.")
     if absent := scores.shape[1] - len(counts):
-        warned["missing-classes"] = (f"{absent} of the model's {scores.shape[1]} classes have no image here; "
-                                     "the card says nothing about them.")
-    return [result], warned
+        task.warnings["missing-classes"] = (
+            f"{absent} of the model's {scores.shape[1]} classes have no image here; the card says nothing "
+            "about them.")
 
 
-def fixed_size(task):
-    size = f"L∞ ≤ {task.linf:g}" if task.grey else f"L∞ ≤ {255 * task.linf:.0f}/255"
-    attacked = task.attacked.was_correct & ~task.attacked.success
-    noise, noisy = task.noise("noise_accuracy", Linf(task.linf), size)
-    warned = {}
-    if noisy.sum() < attacked.sum():
-        warned["attack-weaker-than-noise"] = (
-            "Random noise changes more labels than PGD at the same size: the gradients mislead the attack, "
-            "and accuracy under PGD is no evidence of robustness.")
-    label = f"correct under PGD ({size}, {task.pgd.steps} steps)"
-    return [share("pgd_accuracy", label, attacked, better="higher"), noise], warned
+def fixed_size(task: Task) -> Iterator[Measure]:
+    size = shown(task.threat)
+    # Those without gradients first: a model may have none.
+    yield survivors("noise_accuracy", task.attack("noise"),
+                    f"each of {DRAWS} draws of noise ({size})")
+    yield survivors("black_box_accuracy", task.attack("black_box"),
+                    f"a black-box search ({size}, {PASSES * STEPS * task.restarts} forward passes)")
+    starts = f", {task.restarts} starts" if task.restarts > 1 else ""
+    yield survivors("pgd_accuracy", task.attacked, f"PGD ({size}, {STEPS} steps{starts})")
 
 
-def nearest(task):
-    # At a larger rate steps end beyond the near boundaries of colour images; a line may find nearer ones yet.
-    attacks = (CarliniWagner(rate=0.2 if task.grey else 0.003, c=1.0, searches=3, iterations=100),
-               LineSearch(512, largest=10.0, loss="margin"))
-    norm = task.placed(torch.fmin(*(attack(task.model, task.x[task.correct], task.y[task.correct]).distance
-                                    for attack in attacks)))
-    size = f"L2 ≤ {task.l2:.2g}"
-    return [share("cw_accuracy", f"correct under Carlini-Wagner ({size})", task.correct & ~(norm <= task.l2),
-                  better="higher"),
-            task.noise("noise_accuracy_l2", L2(task.l2), size)[0],
-            quantile("cw_distance", "norm of the smallest adversarial perturbation found, median", norm, "L2",
-                     better="higher"),
-            *(quantile(f"cw_distance_{p}", f"norm of the smallest adversarial perturbation found, {p}% "
-                       "quantile", norm, "L2", p / 100, better="higher") for p in (10, 90))], {}
+def nearest(task: Task) -> Iterator[Measure]:
+    size = shown(task.l2)
+    yield survivors("noise_accuracy_l2", task.attack("noise_l2"),
+                    f"each of {DRAWS} draws of noise ({size})")
+    search, line = task.attack("cw", task.correct), task.attack("line", task.correct)
+    norm = task.placed(torch.fmin(search.distance, line.distance))
+    if missed := int(without_example(search).sum()):
+        rest = int((without_example(search) & without_example(line)).sum())
+        task.warnings["no-example"] = (
+            f"The Carlini-Wagner search ended without an adversarial image of any norm for {missed} of "
+            f"{len(search.success)} images, a step along the gradient, too, for {rest}: that shows no "
+            "robustness, but a search that these settings or this model's gradients mislead.")
+    yield share("cw_accuracy", f"correct under Carlini-Wagner ({size})",
+                task.correct & ~(norm <= task.l2.size), better="higher")
+    label = "norm of the smallest adversarial perturbation found, {}"
+    yield quantile("cw_distance", label.format("median"), norm, "L2", better="higher")
+    for p in (10, 90):
+        yield quantile(f"cw_distance_{p}", label.format(f"{p}% quantile"), norm, "L2", p / 100,
+                       better="higher")
 
 
-def random_noise(task):
-    result = susceptibility(task.model, task.x, task.y, generator=task.generator("susceptibility"), draws=100,
-                            count=512, largest=10.0, loss=lost_margin)
+def random_noise(task: Task) -> Iterator[Measure]:
+    result = susceptibility(task.model, task.x, task.y, generator=task.generator("susceptibility"),
+                            draws=DRAWS, count=512, largest=10.0, loss=lost_margin)
     hit = result.attack.isfinite()
-    measures = [share("susceptible", "correct images that a step of at most 10 along the gradient flips", hit,
-                      result.correct)]
+    yield share("susceptible", "correct images that a step of at most 10 along the gradient flips", hit,
+                result.correct)
     label = "of these, flipped by one of {} noise samples of {} × the norm of that step"
-    return measures + [share(f"noise_{delta}", label.format(result.draws, delta), row.isfinite(), hit)
-                       for delta, row in zip(result.deltas, result.random)], {}
+    for delta, row in zip(result.deltas, result.random):
+        yield share(f"noise_{delta}", label.format(result.draws, delta), row.isfinite(), hit)
 
 
-def distances(task):
+def distances(task: Task) -> Iterator[Measure]:
     count = min(25, task.x[0].numel())
     dirs = directions(task.x[0].numel(), count, negatives=True, generator=task.generator("directions"))
     result = survey(task.model, task.x[task.correct], dirs, step=0.02, top=0.5)
@@ -138,26 +184,26 @@ def distances(task):
     norm = result.top * task.x[0].numel() ** 0.5
     label = (f"nearest boundary in {len(dirs)} random directions, median (searched up to {result.top:g} RMS, "
              f"{norm:.1f} L2)")
-    return [quantile("boundary_distance", label, task.placed(result.nearest), "RMS", better="higher"),
-            share("boundary_censored", f"images without a boundary up to {result.top:g} RMS",
-                  task.placed(result.censored.float()) == 1, task.correct, better="higher"),
-            quantile("purity", "of the directions that reach a boundary, the share that enters the most "
-                     "frequent class, median",
-                     task.placed(pure), "")], {}
+    yield quantile("boundary_distance", label, task.placed(result.nearest), "RMS", better="higher")
+    yield share("boundary_censored", f"images without a boundary up to {result.top:g} RMS",
+                task.placed(result.censored.float()) == 1, task.correct, better="higher")
+    yield quantile("purity", "of the directions that reach a boundary, the share that enters the most "
+                   "frequent class, median", task.placed(pure), "")
 
 
-def pairs(task):
+def pairs(task: Task) -> Iterator[Measure]:
     partners = borderline.backgrounds("digit", task.x, task.y, task.generator("partners"))
-    result = borderline.search(task.model, task.x, partners, threshold=0.99, max_iterations=20)
+    result = borderline.search(task.model, task.x, partners, threshold=0.99, max_iterations=20,
+                               ssim_convention=task.window)
     searched = ~result.excluded
     values = torch.where(searched, result.robustness, torch.nan)
-    return [quantile("borderline_similarity", "similarity to the source where the answer changes, median",
-                     values, "SSIM", better="lower"),
-            share("borderline_converged", "searches that end with two images of different answers and an "
-                  "SSIM of 0.99 or more", result.converged, searched)], {}
+    yield quantile("borderline_similarity", "similarity to the source where the label changes, median "
+                   f"(window “{task.window}”)", values, "SSIM", better="lower")
+    yield share("borderline_converged", "searches that end with two images of different labels and an SSIM "
+                "of 0.99 or more", result.converged, searched)
 
 
-def clusters(task):
+def clusters(task: Task) -> Iterator[Measure]:
     x, y = task.all
     scores, classes = inference.logits(task.model, x), y.unique(return_inverse=True)[1]
     result = roby.roby(roby.layout(scores, classes))
@@ -171,85 +217,107 @@ def clusters(task):
         return Measure(name, label, value, float(low), float(high), len(x), better="lower",
                        draws=values.tolist())
 
-    return [of("roby", "ROBY, its parts scaled within the model"),
-            of("overlap", "overlap of the classes over the distance of their centres (below 0: apart)")], {}
+    yield of("roby", "ROBY, its parts scaled within the model")
+    yield of("overlap", "overlap of the classes over the distance of their centres (below 0: apart)")
 
 
-def retrainings(task):
+def retrainings(task: Task) -> Iterator[Measure]:
     models, count = [task.model, *task.retrained], len(task.retrained)
     hit = task.correct & task.attacked.success
     clean, moved = (regions.answers(models, images) for images in (task.x, task.attacked.x_adv))
     inside = torch.full((len(models), len(task.x)), torch.nan, dtype=torch.float64)
     for row in hit.nonzero()[:REGIONS, 0].tolist():
         x, y, draws = task.x[row:row + 1], task.y[row:row + 1], task.generator("region", row)
-        examples = regions.sweep(task.model, x, y, task.pgd, count=STARTS, generator=draws).images
+        examples = regions.sweep(task.model, x, y, task.attacks["pgd"], count=STARTS,
+                                 generator=draws).images
         if len(examples) > 1:
             box = regions.intervals(x, examples, keep=0, least=2)
             inside[:, row] = regions.rates(models, box.sample(200, generator=draws), y)
     others = f"all {count} re-trainings" if count > 1 else "the re-training"
-    return [share("transfer", f"PGD images that {others} misclassify, too", (moved[1:] != task.y).all(0), hit,
-                  better="lower"),
-            share("alarm_adversarial", "PGD images on which the model and its re-trainings disagree",
-                  (moved != moved[0]).any(0), hit),
-            share("alarm_clean", "clean images on which they disagree", (clean != clean[0]).any(0),
-                  task.correct),
-            quantile("region", f"share of the points between {STARTS} PGD images of one image "
-                     f"that the model misclassifies, median of at most {REGIONS} images", inside[0], ""),
-            quantile("region_transfer", "the same share for the re-training that errs least, median",
-                     inside[1:].amin(0), "", better="lower")], {}
+    yield share("transfer", f"PGD images that {others} misclassify, too", (moved[1:] != task.y).all(0), hit,
+                better="lower")
+    yield share("alarm_adversarial", "PGD images on which the model and its re-trainings disagree",
+                (moved != moved[0]).any(0), hit)
+    yield share("alarm_clean", "clean images on which they disagree", (clean != clean[0]).any(0),
+                task.correct)
+    yield quantile("region", f"share of the points between {STARTS} PGD images of one image that the model "
+                   f"misclassifies, median of at most {REGIONS} images", inside[0], "")
+    yield quantile("region_transfer", "the same share for the re-training that errs least, median",
+                   inside[1:].amin(0), "", better="lower")
 
 
-# Title, function, what it means and what a large value says.
+class Instrument(NamedTuple):
+    """A section of the card."""
+    title: str
+    measures: Any       # function of a `Task` that gives `Measure`s
+    names: str          # of these, in the order of the card
+    meaning: str        # and what a large value means
+
+
 SECTIONS = (
-    ("Accuracy", accuracy, "The share of images that get their label."),
-    ("Perturbations of one size", fixed_size,
-     "PGD follows the gradient to a perturbation that changes the label; noise draws perturbations of the "
-     "same size. Pixels lie from 0 to 1. An image that is misclassified without any perturbation counts as "
-     "misclassified. A model is only as robust as under the stronger of the two."),
-    ("Nearest adversarial image", nearest,
-     "The Carlini-Wagner attack minimises the norm of the perturbation; where a step along the gradient is "
-     "shorter, that step counts. A larger norm is better."),
-    ("Noise against an attack", random_noise,
-     "A step along the gradient is lengthened until the label changes. For the images where it does: the "
-     "share whose label changes under noise of the norm of that step, and of its multiples. A robust model "
-     "needs longer steps, and longer noise changes more labels: no end of these numbers is better."),
-    ("Boundary distances", distances,
-     "How far a correctly classified image moves in a random direction until its label changes. A larger "
-     "distance is better."),
-    ("Borderline pairs", pairs,
-     "An image is mixed with one of another class until the model's answer changes, right or wrong as it "
-     "was. A lower similarity is better: the image must change more."),
-    ("How classes lie", clusters,
-     "Widths and distances of the classes among the logits, without an attack. Smaller is meant to be "
-     "better, where the attacks above agree."),
-    ("Re-trainings", retrainings,
-     "Whether networks trained in the same way from other seeds make the same mistakes: on one adversarial "
-     "image each, and in the region between many of one image. Where they disagree on adversarial images and "
-     "agree on clean ones, disagreement may expose an attack."))
+    Instrument("Accuracy", accuracy, "accuracy", "The share of images that get their label."),
+    Instrument(
+        "Perturbations of one size", fixed_size, "pgd_accuracy black_box_accuracy noise_accuracy",
+        "PGD follows the gradient to a perturbation that changes the label. The black-box search has as many "
+        "passes through the model, but no gradient; noise draws perturbations of the same size. Pixels lie "
+        "from 0 to 1. An image that is misclassified without any perturbation counts as misclassified."),
+    Instrument(
+        "Nearest adversarial image", nearest,
+        "cw_accuracy noise_accuracy_l2 cw_distance cw_distance_10 cw_distance_90",
+        "The Carlini-Wagner attack minimises the norm of the perturbation; where a step along the gradient "
+        "is shorter, that step counts. A larger norm is better."),
+    Instrument(
+        "Noise against an attack", random_noise, "susceptible noise_1 noise_2 noise_5 noise_10",
+        "A step along the gradient is lengthened until the label changes. For the images where it does: "
+        "the share whose label changes under noise of the norm of that step, and of its multiples. A robust "
+        "model needs longer steps, and longer noise changes more labels: no end of these numbers is better."),
+    Instrument(
+        "Boundary distances", distances, "boundary_distance boundary_censored purity",
+        "How far a correctly classified image moves in a random direction until its label changes. A larger "
+        "distance is better."),
+    Instrument(
+        "Borderline pairs", pairs, "borderline_similarity borderline_converged",
+        "An image is mixed with one of another class until the model's label changes, right or wrong as it "
+        "was. A lower similarity is better: the image must change more."),
+    Instrument(
+        "How classes lie", clusters, "roby overlap",
+        "Widths and distances of the classes among the logits, without an attack. Smaller is meant to be "
+        "better, where the attacks above agree."),
+    Instrument(
+        "Re-trainings", retrainings, "transfer alarm_adversarial alarm_clean region region_transfer",
+        "Whether networks trained in the same way from other seeds make the same mistakes: on one "
+        "adversarial image each, and in the region between many of one image. Where they disagree on "
+        "adversarial images and agree on clean ones, disagreement may expose an attack."))
 
 
 # ---- one of them, whatever it does -----------------------------------------------------------------------
-def section(title, function, meaning, task):
-    """What an instrument says; what it cannot do stands in its section."""
-    start, result = time.perf_counter(), Section(title, meaning)
+def section(instrument: Instrument, task: Task) -> Section:
+    """What an instrument measures; why it stopped stands in its section."""
+    start, result = time.perf_counter(), Section(instrument.title, instrument.meaning)
+    task.warnings = result.warnings
     try:
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
-            result.measures, result.warnings = function(task)
-        lost = [str(w.message) for w in heard if issubclass(w.category, inference.NoUsableGradient)]
-        result.warnings |= {"no-gradient": lost[0]} if lost else {}
-    except inference.LabelOutOfRange:
-        raise
-    except UserError as error:
-        result.error = str(error)
+            for measure in instrument.measures(task):
+                result.measures.append(measure)
+    except Exception as error:      # of the model's own code, too: the other sections go on
+        result.error = str(error) if isinstance(error, UserError) else one_line(error)
         if isinstance(error, inference.ModelError):
-            result.warnings = {re.sub(r"(?<!^)(?=[A-Z])", "-", type(error).__name__).lower(): str(error)}
-    except Exception as error:      # of the model's own code: the other sections go on
-        result.error = one_line(error)
+            result.warnings[dashed(type(error))] = str(error)
+    for warning in heard:
+        if warning.category.__module__ == inference.__name__:
+            result.warnings.setdefault(dashed(warning.category), str(warning.message))
+    result.measures.sort(key=lambda measure: instrument.names.split().index(measure.name))
     result.seconds = round(time.perf_counter() - start, 1)
     return result
 
 
-def one_line(error):
+def dashed(kind: type) -> str:
+    """The name of a warning, from that of its class: "no-gradient"."""
+    name = kind.__name__.replace("Usable", "")      # a gradient of 0 is as useless as none
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
+
+
+def one_line(error: BaseException) -> str:
     """An exception of somebody else's code in one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"

@@ -1,5 +1,6 @@
 """Numbers of a report card: shares and quantiles with their intervals, and differences of two models."""
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -7,11 +8,12 @@ import torch
 from ..statistics import share_interval
 
 DRAWS = 1000    # resamples of the images for the interval of a difference
+CHANCE = 0.05   # a difference is beyond chance where its probability, corrected by Holm, is at most this
 
 
 @dataclass
 class Measure:
-    """One number of a model, with its 95% interval."""
+    """One number of a model, with its 95% interval over images."""
     name: str                   # as a condition and `card.json` call it
     label: str
     value: float | None         # None: no image allows it
@@ -22,9 +24,27 @@ class Measure:
     better: str = ""            # "higher", "lower", or "" where neither is
     images: list = field(default_factory=list)   # its value for each image, None where there is none
     draws: list = field(default_factory=list)    # its values over resamples, where an image has none
+    q: float = 0.5              # of a quantile
+
+    def of(self, rows: list[bool]) -> "Measure":
+        """The same measure of these of its images alone."""
+        values = torch.tensor([torch.nan if v is None else v for v in self.images], dtype=torch.float64)
+        rows, more = torch.tensor(rows), {"better": self.better}
+        if self.unit == "%":
+            return share(self.name, self.label, values == 1, rows, **more)
+        return quantile(self.name, self.label, values.where(rows, torch.nan), self.unit, self.q, **more)
 
 
-def share(name, label, hits, among=None, **more):
+class Difference(NamedTuple):
+    """Of two models' measure on the same images: the second minus the first."""
+    value: float
+    low: float          # ends of its 95% interval over images
+    high: float
+    n: int              # images
+    p: float | None     # probability of one as large by chance; None where there is no test
+
+
+def share(name: str, label: str, hits: torch.Tensor, among: torch.Tensor | None = None, **more) -> Measure:
     """The `Measure` of a share of images, from a bool for each; of those `among` alone, another bool."""
     hits = hits.cpu()
     among = torch.ones_like(hits) if among is None else among.cpu()
@@ -34,44 +54,65 @@ def share(name, label, hits, among=None, **more):
                    images=[float(hit) if counts else None for hit, counts in zip(hits, among)], **more)
 
 
-def quantile(name, label, values, unit, q=0.5, **more):
+def quantile(name: str, label: str, values: torch.Tensor, unit: str, q: float = 0.5, **more) -> Measure:
     """The `Measure` of a quantile, from a value for each image (nan: none); its interval is one of ranks."""
     from scipy.stats import quantile_test  # here: it takes a second to import
     values = values.detach().cpu().double()
     there = values[~values.isnan()]
+    images = [None if np.isnan(v) else v for v in values.tolist()]
     if not len(there):
-        return Measure(name, label, None, None, None, 0, unit, **more)
+        return Measure(name, label, None, None, None, 0, unit, images=images, q=q, **more)
     ends = map(float, quantile_test(there.numpy(), p=q).confidence_interval(0.95))   # no law is assumed
-    images = [None if np.isnan(v) else v for v in values.tolist()] if q == 0.5 else []
     return Measure(name, label, float(there.quantile(q)), *(None if np.isnan(end) else end for end in ends),
-                   len(there), unit, images=images, **more)
+                   len(there), unit, images=images, q=q, **more)
 
 
-def difference(first, second, generator):
-    """`(value, low, high, n)` of second minus first on the n images that both have; None of no images.
+# ---- two models ------------------------------------------------------------------------------------------
+def on_same_images(first: Measure, second: Measure) -> tuple[Measure, Measure]:
+    """Two models' measure, each on the images that have a value of both."""
+    if not first.images or len(first.images) != len(second.images):
+        return first, second
+    rows = [None not in pair for pair in zip(first.images, second.images)]
+    return first.of(rows), second.of(rows)
 
-    The interval of a median resamples images, the same ones for both models.
+
+def difference(first: Measure, second: Measure, generator: torch.Generator) -> Difference | None:
+    """The `Difference` of two models' measure; None where they share fewer than two images.
+
+    The interval of a quantile resamples images, the same ones for both models. The test is an exact sign
+    test of the images whose values differ (McNemar's, of shares), or one of resamples, by the normal law.
     """
+    from scipy.stats import binomtest, norm
     if first.draws and len(first.draws) == len(second.draws):
-        moved, value, n = np.subtract(second.draws, first.draws), second.value - first.value, first.n
-        drawn = moved - np.nanmean(moved) + value
-    else:
-        if len(first.images) != len(second.images):
-            return None
-        pairs = np.array([(a, b) for a, b in zip(first.images, second.images) if None not in (a, b)])
-        if len(pairs) < 2:
-            return None
-        n = len(pairs)
-        if first.unit == "%":
-            return *_of_shares(*pairs.T), n
-        rows = (torch.randint(n, (n,), generator=generator).numpy() for _ in range(DRAWS))
-        value, *drawn = (np.subtract(*np.median(some, axis=0)[::-1])
-                         for some in (pairs, *(pairs[r] for r in rows)))
+        moved, value = np.subtract(second.draws, first.draws), second.value - first.value
+        low, high = np.nanquantile(moved, (0.025, 0.975)) - np.nanmean(moved) + value
+        spread = float(np.nanstd(moved))
+        chance = 2 * norm.sf(abs(value) / spread) if spread else float(value == 0)
+        return Difference(value, float(low), float(high), first.n, float(chance))
+    pairs = np.array([pair for pair in zip(first.images, second.images) if None not in pair])
+    if len(first.images) != len(second.images) or len(pairs) < 2:
+        return None
+    n, (a, b) = len(pairs), pairs.T
+    ups, downs = int((b > a).sum()), int((b < a).sum())
+    chance = float(binomtest(ups, ups + downs).pvalue) if ups + downs else 1.0
+    if first.unit == "%":
+        return Difference(*_of_shares(a, b), n, chance)
+    rows = (torch.randint(n, (n,), generator=generator).numpy() for _ in range(DRAWS))
+    value, *drawn = (np.subtract(*np.quantile(some, first.q, axis=0)[::-1])
+                     for some in (pairs, *(pairs[r] for r in rows)))
     low, high = np.nanquantile(drawn, (0.025, 0.975))
-    return float(value), float(low), float(high), n
+    return Difference(float(value), float(low), float(high), n, chance if first.q == 0.5 else None)
 
 
-def _of_shares(first, second):
+def holm(chances: dict[str, float]) -> dict[str, float]:
+    """Probabilities of several tests, corrected for their number (Holm 1979): {name: in [0, 1]} of such."""
+    corrected, largest = {}, 0.0
+    for rank, name in enumerate(sorted(chances, key=chances.__getitem__)):
+        largest = corrected[name] = max(largest, min(1.0, (len(chances) - rank) * chances[name]))
+    return corrected
+
+
+def _of_shares(first: np.ndarray, second: np.ndarray) -> tuple[float, float, float]:
     """Second minus first share of the same images (0 or 1), and the ends of its 95% interval.
 
     Newcombe 1998, method 10: from the intervals of both (Wilson) and their correlation. Resampling would take

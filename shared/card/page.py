@@ -4,6 +4,8 @@ import re
 from html import escape
 from pathlib import Path
 
+from .measures import CHANCE
+
 KNOWN = Path(__file__).with_name("known.json")    # written by `python -m workflow.known`
 COLOURS = "#0f73b2", "#d55e00"      # of the reader's models
 MEANT = ("roby", "overlap")     # a paper takes them for robustness; the attacks on the card decide
@@ -56,14 +58,15 @@ def measured(measure):
     return f"<b>{number(measure.value, measure.unit)}</b> <small>({ends}n&nbsp;=&nbsp;{measure.n:,})</small>"
 
 
-def changed(measure, difference):
+def changed(card, measure):
     """A difference with its interval, in points of a share or in the measure's unit."""
+    difference = card.differences.get(measure.name)
     if difference is None:
         return "–"
     scale, unit = (100, " points") if measure.unit == "%" else (1, "")
     value, low, high = (scale * v for v in difference[:3])
-    within = "; within chance" * (low <= 0 <= high)
-    return (f"{value:+.3g}{unit} <small>({low:.3g} to {high:.3g}; n&nbsp;=&nbsp;{difference[3]:,}{within})"
+    within = "; within chance" * (measure.name in card.compared and not card.beyond_chance(measure.name))
+    return (f"{value:+.3g}{unit} <small>({low:.3g} to {high:.3g}; n&nbsp;=&nbsp;{difference.n:,}{within})"
             "</small>")
 
 
@@ -106,16 +109,17 @@ def section(card, title, others):
     meaning = next(s.meaning for s in sections.values() if s)
     seconds = sum(s.seconds for s in sections.values() if s)
     parts = [f"<h2>{title}</h2><p>{meaning} <small>(run time {seconds:.0f} s)</small></p>"]
-    parts += [f'<p class="warning"><b>{escape(model)}: not measured.</b> {escape(s.error)}</p>'
+    parts += [f'<p class="warning"><b>{escape(model)}: {"stopped" if s.measures else "not measured"}.</b> '
+              f"{escape(s.error)}</p>"
               for model, s in sections.items() if s and s.error]
     by_name = {model: {m.name: m for m in s.measures} for model, s in sections.items() if s}
-    first = next((s.measures for s in sections.values() if s and s.measures), [])
+    first = max((s.measures for s in sections.values() if s), key=len)
     minus, rows = " − ".join(reversed(by_name)), []
     for m in first:
         own = {model: names.get(m.name) for model, names in by_name.items()}
         cells = [f'<td data-head="{escape(model)}">{measured(one)}</td>' for model, one in own.items()]
         if len(sections) == 2:
-            cells.append(f'<td data-head="{escape(minus)}">{changed(m, card.differences.get(m.name))}</td>')
+            cells.append(f'<td data-head="{escape(minus)}">{changed(card, m)}</td>')
         claimed = "meant to be " * (m.name in MEANT)
         better = f" <small>({m.better} is {claimed}better)</small>" if m.better else ""
         values = [(one.value, colour) for one, colour in zip(own.values(), COLOURS)
@@ -134,30 +138,53 @@ def section(card, title, others):
 
 def body(card):
     """The card as a part of a page."""
-    settings, others = card.settings, known(card.settings["shape"])
+    settings = card.settings
+    others = known(settings["shape"]) if settings["usual"] else {}
     shape = " × ".join(map(str, settings["shape"]))
     marks = ", ".join(f'<span style="color:{c}">▲</span> {escape(m)}' for m, c in zip(card.sections, COLOURS))
     place = (f"Dots: known networks, measured on their own test images of this size "
              f"({escape('; '.join(others))}). {marks}." if others else
-             "There are no known networks for images of this size.")
+             "There are no known networks for images of this size and for these settings.")
     warnings = "".join(f'<p class="warning"><b>{escape(name)}</b> ({escape(model)}): {escape(text)}</p>'
                        for (model, name), text in card.warnings.items())
     names = " and ".join(map(escape, card.sections))
     titles = dict.fromkeys(s.title for sections in card.sections.values() for s in sections)
-    pairs = "; a difference is of images that have a value of both models" * (len(card.sections) == 2)
-    # Who is more robust under PGD; what prefers the other one stands in a warning.
+    two = len(card.sections) == 2
+    pairs = "; each row rests on the images that have a value of both models" * two
+    # Who is more robust under the attacks; what prefers the other one stands in a warning.
     better = {model: [label for _, label, best in card.preferences if best == model]
-              for model in card.sections if len(card.sections) == 2 and card.under_pgd in (None, model)}
-    summary = f"<p>More robust under PGD: <b>{escape(card.under_pgd)}</b>.</p>" if card.under_pgd else ""
+              for model in card.sections if two and card.more_robust in (None, model)}
+    summary = "".join(f"<p><b>{escape(line)}</b></p>" for line in card.headlines)
     summary += "".join(f"<p><b>{escape(model)}</b> is better beyond chance in: "
                       f"{escape('; '.join(labels))}.</p>" for model, labels in better.items() if labels)
-    if better and not summary:
-        summary = "<p>No measure differs beyond chance.</p>"
+    if two and not any(better.values()):
+        summary += "<p>No measure differs beyond chance.</p>"
+    if two:
+        summary += (f"<p><small>Beyond chance: at the level of {CHANCE:.0%} after Holm's correction for "
+                    f"{len(card.compared)} measures. Chance is over images alone: another training of the "
+                    "same recipe may differ, too.</small></p>")
     return (f'<div class="card"><style>{STYLE}</style><h1>Report card: {names}</h1>'
             f"<p>{settings['all']:,} images of {shape}, the attacks on {settings['images']:,} of them; seed "
-            f"{settings['seed']}. Small numbers are 95% intervals; n counts images{pairs}. {place}</p>"
-            f"{summary}{warnings}"
-            + "".join(section(card, title, others) for title in titles) + "</div>")
+            f"{settings['seed']}. Small numbers are 95% intervals over images; n counts images{pairs}. "
+            f"{place}</p>{summary}{warnings}"
+            + "".join(section(card, title, others) for title in titles) + origin(card) + "</div>")
+
+
+def origin(card):
+    """Where the numbers come from, and the line to cite."""
+    rows = {**card.settings, **card.provenance}
+    cite = rows.pop("cite", "")
+    cells = "".join(f"<tr><th>{escape(name)}</th><td>{_plain(value)}</td></tr>"
+                    for name, value in rows.items())
+    return (f"<h2>Settings and versions</h2><p>To cite: {escape(cite)}</p>"
+            f"<table><tbody>{cells}</tbody></table>")
+
+
+def _plain(value):
+    """A setting in HTML; the parts of one with several on lines of their own."""
+    if isinstance(value, dict):
+        return "<br>".join(f"{escape(str(key))}: {escape(str(part))}" for key, part in value.items())
+    return escape(" × ".join(map(str, value)) if isinstance(value, list) else str(value))
 
 
 def page(card):
