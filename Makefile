@@ -17,7 +17,10 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := book
-unexport PYTHONDONTWRITEBYTECODE
+# A person's settings of the tools that this starts change no result.
+unexport PYTHONDONTWRITEBYTECODE PYTHONHOME PYTHONOPTIMIZE PYTHONSTARTUP PYTHONWARNINGS MPLBACKEND \
+    JPY_SESSION_NAME SNAKEMAKE_PROFILE GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE
+export PYTHONUTF8 := 1
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(abspath $(VENV))/bin
@@ -111,9 +114,9 @@ endif
 env: $(READY)
 
 venv:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	    { echo "make: Python 3.11 or newer is needed; name one with PYTHON=/path/to/python3" >&2; exit 1; }
-	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
+	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || \
 	    { echo "make: Python's venv module is missing; on Debian or Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	@{ $(SOUND); } || { \
 	    if [ -e $(VENV) ]; then \
@@ -121,11 +124,11 @@ venv:
 	            { echo "make: VENV=$(VENV) is a folder of other things; name another one" >&2; exit 1; }; \
 	        echo "make: $(VENV) is half-made, was moved or has an older Python; making it anew" >&2; rm -rf $(VENV); \
 	    fi; \
-	    $(PYTHON) -m venv $(VENV); }
+	    "$(PYTHON)" -m venv $(VENV); }
 
 $(READY): $(LOCK) workflow/jupyter.json
 	@$(MAKE) --no-print-directory venv
-	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check \
+	"$(BIN)/python" -m pip install --no-user --quiet --disable-pip-version-check \
 	    "uv==$$(sed -n 's/^uv==\([^ ;]*\).*/\1/p' requirements.lock)"
 	"$(BIN)/uv" pip sync --quiet --system-certs --python "$(BIN)/python" --require-hashes $(LOCK)
 	mkdir -p $(VENV)/etc/jupyter && cp workflow/jupyter.json $(VENV)/etc/jupyter/jupyter_server_config.json

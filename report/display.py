@@ -121,6 +121,7 @@ def picture(figure, caption, alt):
 # ---- pictures --------------------------------------------------------------------------------------------
 def style():
     """One look for all figures: opaque white (dark mode too), colour-blind-safe, as wide as the book."""
+    plt.rcdefaults()    # whatever a person's matplotlibrc has
     plt.style.use("seaborn-v0_8-ticks")
     plt.rcParams.update({
         "axes.prop_cycle": plt.cycler(color=PALETTE), "font.sans-serif": ["Arial", "DejaVu Sans"],

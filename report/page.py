@@ -60,7 +60,8 @@ class Page:
     def __init__(self, name, namespace):
         self.name, self.started, self.paper_key = name, time.perf_counter(), name.split("/")[0]
         self.text_half = parameters.text_half(name)
-        here = namespace.get("__file__") or os.environ.get("JPY_SESSION_NAME", self.text_half)  # JupyterLab's
+        session = os.environ.get("JPY_SESSION_NAME")    # JupyterLab's
+        here = namespace.get("__file__") or session or self.text_half
         self.scratch = Path(here).with_suffix("").resolve() != self.text_half.with_suffix("").resolve()
         declared = parameters.declared(self.text_half)
         self.parameters = parameters.values(declared, namespace, sys.argv[1:])

@@ -536,7 +536,7 @@ def _kept(file):
     if file is None or not Path(file).exists():
         return {}
     try:
-        return dict(json.loads(Path(file).read_text()))
+        return dict(json.loads(Path(file).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:
         raise UserError(f"{file}: no card to go on with ({error}); name another file") from None
 

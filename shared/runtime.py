@@ -104,6 +104,12 @@ def prepare(*, computes=True):
     """
     if getattr(sys.excepthook, "func", None) is not _hook:
         sys.excepthook = partial(_hook, sys.excepthook)
+    for stream in (sys.stdout, sys.stderr):     # a terminal of another alphabet than UTF-8 stops nothing
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    if sys.flags.optimize:
+        raise UserError("Python runs with -O or PYTHONOPTIMIZE, which leaves out the checks of results and "
+                        "the texts of commands; unset it")
     threads = _threads()
     # jupyter_client interrupts a kernel before it ends it; under papermill that can meet the end of the last
     # answer. No cell is stopped then, but the kernel logs an error. A stopped cell says so itself.

@@ -35,7 +35,8 @@ def _ours(module):
 @cache
 def _module(name):
     """`({name: [its top-level statements]}, {name: (module, name there or None)})` of a module."""
-    tree, nodes, imports = ast.parse(Path(importlib.util.find_spec(name).origin).read_text()), {}, {}
+    source = Path(importlib.util.find_spec(name).origin).read_text(encoding="utf-8")
+    tree, nodes, imports = ast.parse(source), {}, {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             imports |= {alias.asname: (alias.name, None) for alias in node.names if alias.asname}
@@ -105,7 +106,7 @@ def now():
 
 def changed():
     """One line for each experiment whose code changed without its version."""
-    known = json.loads(STORED.read_text()) if STORED.exists() else {}
+    known = json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else {}
     for name, new in now().items():
         old = known.get(name)
         if old is None or old["version"] != new["version"]:
@@ -116,12 +117,12 @@ def changed():
 
 def write(names):
     """Enter what is now for some experiments, and for those that are new or have another version."""
-    known = json.loads(STORED.read_text()) if STORED.exists() else {}
+    known = json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else {}
     new = now()
     kept = {name: new[name] if name in names or name not in known
             or known[name]["version"] != new[name]["version"] else known[name] for name in new}
     lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(entry)}" for name, entry in kept.items())
-    runtime.write_atomically(STORED, lambda part: part.write_text(f"{{\n{lines}\n}}\n"))
+    runtime.write_atomically(STORED, lambda part: part.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8"))
 
 
 # ---- the same results ------------------------------------------------------------------------------------
@@ -147,6 +148,7 @@ def changes(before, after):
 
 
 def git(*words):
+    words = ("-c", "core.hooksPath=/dev/null", *words)      # a person's hooks stay out
     subprocess.run(["git", *words], cwd=ROOT, check=True, capture_output=True)
 
 
