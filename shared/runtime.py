@@ -183,6 +183,11 @@ def results_folder():
     return _folder("BOUNDARY_RESULTS", "results")
 
 
+def home_writable():
+    """Whether libraries can keep their caches in the home of this account."""
+    return os.access(os.path.expanduser("~"), os.W_OK)
+
+
 # ---- files -----------------------------------------------------------------------------------------------
 _DAY = 24 * 3600
 

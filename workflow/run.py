@@ -145,7 +145,7 @@ class Kernel(AsyncKernelManager):
     def kernel_spec(self):
         spec = super().kernel_spec
         spec.env = {**dict.fromkeys(PERSONAL, ""), "IPYTHONDIR": f"{self.folder}/ipython"}
-        if not os.access(Path.home(), os.W_OK):     # else matplotlib says so, with the path, on the page
+        if not runtime.home_writable():     # else matplotlib says so on the page, with its path
             spec.env["MPLCONFIGDIR"] = self.folder
         return spec
 
