@@ -5,6 +5,8 @@ import re
 import subprocess
 import sys
 import tempfile
+import warnings
+from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import papermill
@@ -133,9 +135,12 @@ def test_a_download_in_jupyterlab_warns_of_no_widgets(monkeypatch):
     for name in [n for n in sys.modules if n.partition(".")[0] == "pooch" or n.startswith("tqdm.auto")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "ipykernel.zmqshell", sys)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=str))
     monkeypatch.setitem(sys.modules, "ipywidgets", None)
-    with pytest.raises(download.DownloadError):     # a warning would be an error of its own
+    with warnings.catch_warnings(record=True) as said, pytest.raises(download.DownloadError):
+        warnings.simplefilter("always")
         download.fetch("http://127.0.0.1:9/x", seconds=1)
+    assert [str(warning.message) for warning in said] == []
 
 
 # ---- machines --------------------------------------------------------------------------------------------
