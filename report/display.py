@@ -242,6 +242,11 @@ def in_words(name):
     return " ".join(WORDS.get(word, word) for word in words)
 
 
+def stand_ins(substitutes):
+    """What was measured on which sample data, in words, of `{data set: what stood in for it}`."""
+    return [f"embedded {there} in place of {in_words(name)}" for name, there in substitutes.items()]
+
+
 SIGNS = {"l-infinity": "ℓ∞", "Linf": "L∞", "L_inf": "L∞", "l1": "ℓ₁", "l2": "ℓ₂", "delta": "δ"}
 
 

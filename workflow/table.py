@@ -31,7 +31,7 @@ def place(path):
 
 
 def write(path):
-    """Write the results in a run notebook, with its profile, seed and parameters, as a CSV file beside it.
+    """Write the results in a run notebook, with what tells the run, as a CSV file beside it.
 
     A notebook without results has none, and that of an earlier run goes.
     """
@@ -41,7 +41,8 @@ def write(path):
     if facts is None or not rows:
         table.unlink(missing_ok=True)
         return
-    about = {"run": path.name, "profile": facts["profile"], "seed": facts["seed"],
+    about = {"run": path.name, "revision": facts["revision"], "time": facts["when"],
+             "profile": facts["profile"], "seed": facts["seed"],
              "parameters": json.dumps({k: v for k, v in facts["parameters"].items()
                                        if k not in ("profile", "seed", "device", "units")})}
     text = tidy.frame([row | about for row in rows]).to_csv(index=False)
