@@ -9,6 +9,7 @@
 # make card      MODEL=package.module:factory WEIGHTS=net.safetensors DATA=images.npz OUT=card.html CHECK=... IMAGES=n RETRAINED="..."
 # make same      EXPERIMENT=he/attacks: does changed code compute what it did? then its digest is renewed
 # make readme    the README's picture and finder
+# make paper     KEY=doe: begin a paper with a small one that runs; make page: KEY=doe NAME=4_more ITEM=table-2
 # make pair      write each .ipynb from its .py     make lock    renew requirements.lock
 # make clean     drop what was built (not the environment, the cache, a sweep, runs of other parameters)
 # make env       the environment alone, mended where it is half-made; make venv: without packages
@@ -134,3 +135,8 @@ $(READY): $(LOCK) workflow/jupyter.json
 	mkdir -p $(VENV)/etc/jupyter && cp workflow/jupyter.json $(VENV)/etc/jupyter/jupyter_server_config.json
 	echo "$(CURDIR)" > "$$("$(BIN)/python" -c 'import site; print(site.getsitepackages()[0])')/boundary_book.pth"
 	touch $@
+
+.PHONY: paper page
+paper page: $(READY)
+	@python -m workflow.new "$(KEY)" $(if $(filter page,$@),"$(NAME)" "$(ITEM)")
+	@python -m workflow.pair && python -m workflow.finder && python -m workflow.versions

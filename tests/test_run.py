@@ -23,14 +23,14 @@ OURS = "item,row,column,value,n,low,high,published\ntable-3,a,ssim,0.5,1,,,\n"
 
 
 # ---- files of a person -----------------------------------------------------------------------------------
-@pytest.mark.parametrize("theirs", [b"name,age\nAnn,41\n", b"item\n", b"\xff\xfe\x00", b""])
-def test_a_persons_table_beside_the_run_notebook_is_left_as_it_is(tmp_path, monkeypatch, theirs):
+@pytest.mark.parametrize("content", [b"name,age\nAnn,41\n", b"item\n", b"\xff\xfe\x00", b""])
+def test_a_persons_table_beside_the_run_notebook_is_left_as_it_is(tmp_path, monkeypatch, content):
     source = write(tmp_path / "in.ipynb", "1")
-    (tmp_path / "out.csv").write_bytes(theirs)
+    (tmp_path / "out.csv").write_bytes(content)
     monkeypatch.setattr(run, "_execute", lambda *_: pytest.fail("it ran"))
     with pytest.raises(runtime.UserError, match="out.csv: .*; move it, or name another file") as error:
         run.run(source, tmp_path / "out.ipynb", [])
-    assert "\n" not in str(error.value) and (tmp_path / "out.csv").read_bytes() == theirs
+    assert "\n" not in str(error.value) and (tmp_path / "out.csv").read_bytes() == content
 
 
 def test_a_folder_of_the_tables_name_is_refused_and_a_table_of_ours_is_not(tmp_path):
