@@ -12,6 +12,7 @@
 # make same      does changed code compute what it did? then its digest is entered; EXPERIMENT=he/attacks: of one;
 #                FROM=commit: compared with that one, not with the last
 # make readme    the README's picture and finder
+# make paper     KEY=doe: begin a paper with a small one that runs; make page: KEY=doe NAME=4_more ITEM=table-2
 # make pair      write each .ipynb from its .py     make lock    renew requirements.lock
 # make clean     drop what was built (not the environment, the cache, a sweep, runs of other parameters)
 # make env       the environment alone, mended where it is half-made; make venv: without packages
@@ -20,7 +21,10 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := book
-unexport PYTHONDONTWRITEBYTECODE
+# A person's settings of the tools that this starts change no result.
+unexport PYTHONDONTWRITEBYTECODE PYTHONHOME PYTHONOPTIMIZE PYTHONSTARTUP PYTHONWARNINGS MPLBACKEND \
+    JPY_SESSION_NAME SNAKEMAKE_PROFILE GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE
+export PYTHONUTF8 := 1
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(abspath $(VENV))/bin
@@ -117,9 +121,9 @@ endif
 env: $(READY)
 
 venv:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	    { echo "make: Python 3.11 or newer is needed; name one with PYTHON=/path/to/python3" >&2; exit 1; }
-	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
+	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || \
 	    { echo "make: Python's venv module is missing; on Debian or Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	@{ $(SOUND); } || { \
 	    if [ -e $(VENV) ]; then \
@@ -127,13 +131,18 @@ venv:
 	            { echo "make: VENV=$(VENV) is a folder of other things; name another one" >&2; exit 1; }; \
 	        echo "make: $(VENV) is half-made, was moved or has an older Python; making it anew" >&2; rm -rf $(VENV); \
 	    fi; \
-	    $(PYTHON) -m venv $(VENV); }
+	    "$(PYTHON)" -m venv $(VENV); }
 
 $(READY): $(LOCK) workflow/jupyter.json
 	@$(MAKE) --no-print-directory venv
-	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check \
+	"$(BIN)/python" -m pip install --no-user --quiet --disable-pip-version-check \
 	    "uv==$$(sed -n 's/^uv==\([^ ;]*\).*/\1/p' requirements.lock)"
 	"$(BIN)/uv" pip sync --quiet --system-certs --python "$(BIN)/python" --require-hashes $(LOCK)
 	mkdir -p $(VENV)/etc/jupyter && cp workflow/jupyter.json $(VENV)/etc/jupyter/jupyter_server_config.json
 	echo "$(CURDIR)" > "$$("$(BIN)/python" -c 'import site; print(site.getsitepackages()[0])')/boundary_book.pth"
 	touch $@
+
+.PHONY: paper page
+paper page: $(READY)
+	@python -m workflow.new "$(KEY)" $(if $(filter page,$@),"$(NAME)" "$(ITEM)")
+	@python -m workflow.pair && python -m workflow.finder && python -m workflow.versions

@@ -121,6 +121,7 @@ def picture(figure, caption, alt):
 # ---- pictures --------------------------------------------------------------------------------------------
 def style():
     """One look for all figures: opaque white (dark mode too), colour-blind-safe, as wide as the book."""
+    plt.rcdefaults()    # whatever a person's matplotlibrc has
     plt.style.use("seaborn-v0_8-ticks")
     plt.rcParams.update({
         "axes.prop_cycle": plt.cycler(color=PALETTE), "font.sans-serif": ["Arial", "DejaVu Sans"],
@@ -239,6 +240,11 @@ def in_words(name):
     if "adv" in words[1:] and "training" not in words:  # a column of what was trained on adversarial images
         words.insert(words.index("adv") + 1, "training")
     return " ".join(WORDS.get(word, word) for word in words)
+
+
+def stand_ins(substitutes):
+    """What was measured on which sample data, in words, of `{data set: what stood in for it}`."""
+    return [f"embedded {there} in place of {in_words(name)}" for name, there in substitutes.items()]
 
 
 SIGNS = {"l-infinity": "ℓ∞", "Linf": "L∞", "L_inf": "L∞", "l1": "ℓ₁", "l2": "ℓ₂", "delta": "δ"}

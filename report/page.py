@@ -64,7 +64,8 @@ class Page:
     def __init__(self, name, namespace):
         self.name, self.started, self.paper_key = name, time.perf_counter(), name.split("/")[0]
         self.text_half = parameters.text_half(name)
-        here = namespace.get("__file__") or os.environ.get("JPY_SESSION_NAME", self.text_half)  # JupyterLab's
+        session = os.environ.get("JPY_SESSION_NAME")    # JupyterLab's
+        here = namespace.get("__file__") or session or self.text_half
         self.scratch = Path(here).with_suffix("").resolve() != self.text_half.with_suffix("").resolve()
         declared = parameters.declared(self.text_half)
         self.parameters = parameters.values(declared, namespace, sys.argv[1:])
@@ -233,15 +234,24 @@ class Page:
             printed, records, sets=sets, pictures=pictures, caption=caption, alt=alt,
             built=self._built(item, sets, first), behind=behind)
         self.foot += [others] * bool(others)
-        self.tables[item] = tidy.rows(printed, [*records.values()][-1])     # this page's own where it has any
-        title = "" if display.in_jupyter() else f"{printed.title}\n\n"      # a notebook has its heading
-        display.show(f"{title}{shown}\n\n{others}", book=shown, pictures=drawn, kind="item",
+        label, last = [*records.items()][-1]    # this page's own where it has any
+        self.tables[item] = tidy.rows(printed, last, self._source(label, sets, last))
+        title = "" if display.in_jupyter() else printed.title     # a notebook has its heading
+        # In a notebook a reader's own numbers come first; the book has them at its foot.
+        display.show("\n\n".join(filter(None, [title, others, shown])), book=shown, kind="item",
+                     pictures=dict(reversed(drawn.items())),
                      record=record.as_json(first), recorded="recorded" in records, table=self.tables[item])
         scale = first["scale"]
         judged = "recorded" in records and scale["fraction"] > 0 and not scale["proxies"]
         why = "; ".join(dict.fromkeys(c["why"] for c in first["cells"] if c["status"] == "not measured"))
         self.verdicts[item] = (first["verdict"], scale["fraction"], why) if judged else (NOT_MEASURED, 1, "")
         return Shown(first)
+
+    def _source(self, label, sets, kept):
+        """Where a record's values come from: "recorded", "this run, embedded digits in place of MNIST"."""
+        whose = "this run" if not (sets or self.at_full_scale) else label.partition(",")[0]
+        stood_in = kept["scale"]["proxies"] if sets else self.substitutes
+        return ", ".join([whose, *display.stand_ins(stood_in)])
 
     def _record(self, printed, sets, runs, label, measured, *, claims=None, evidence=None, **judged):
         """The record of what was `measured` in some runs; claims of other items may ask for its rows."""
@@ -270,7 +280,7 @@ class Page:
         return rows, lambda begin: f"{of - have} of {of} runs of {printed.label}" if have < of else None
 
     def rows(self, item=None):
-        """The tidy table of an item, or of all so far: item, row, column, value, n, low, high, published.
+        """The tidy table of an item, or of all so far, in the columns `tidy.COLUMNS`.
 
         Values are this page's own where it computed any, else the recorded ones.
         """
@@ -287,7 +297,7 @@ class Page:
         fold    under what title the table is folded; None leaves it open
         """
         sets = several(sets)
-        for n, (label, runs) in enumerate(self._runs(sets).items()):
+        for n, (label, runs) in reversed([*enumerate(self._runs(sets).items())]):   # own ones first, as above
             table = record.tidy(pd.DataFrame(rows(*self.frames(sets, runs))))
             own = any(s.yours for s in sets)
             if label == "recorded" and self.records and not own:
@@ -305,7 +315,7 @@ class Page:
                      for cell in (as_cell(r.get(k)) for k in heads)] for r in table]
             built = self._built(f"{record.EXTRA}{slug}", sets, {"rows": table, "claims": []})
             words = results.captioned(caption, built or label)
-            if n and not own:   # in the notebook under the recorded one, in the book at the foot
+            if n and not own:   # in the book at the foot
                 self.foot.append(display.own_table(list(heads.values()), body, words))
                 display.show(self.foot[-1], book="")
             else:
@@ -408,8 +418,7 @@ class Page:
             display.show("", book=display.folded(f"What this build computed ({self.scale_words})",
                                                  "\n\n".join(self.foot)), kind="foot")
         words = ", ".join(f"{k} {v}" for k, v in facts["versions"].items())
-        stood_in = "; ".join(f"**embedded {v} in place of {display.in_words(k)}**"
-                             for k, v in facts["substitutes"].items())
+        stood_in = "; ".join(f"**{words}**" for words in display.stand_ins(facts["substitutes"]))
         text = (f"`{self.name}` · profile {self.scale_words} · seed {self.seed} · {facts['device']} · Python "
                 f"{facts['python']}, {words} · revision {facts['revision']} · {facts['when']} · "
                 f"{facts['wall_seconds']} s, {facts['peak_gb']} GB{f' · {stood_in}' if stood_in else ''}")

@@ -128,7 +128,7 @@ def text_half(name):
 def _cell(path, text=None):
     path = Path(path)
     try:
-        text = path.read_text() if text is None else text
+        text = path.read_text(encoding="utf-8") if text is None else text
         if path.suffix == ".ipynb":
             cells = ["".join(c["source"]) for c in json.loads(text)["cells"]
                      if "parameters" in c.get("metadata", {}).get("tags", ())]

@@ -173,7 +173,8 @@ def write(record):
     """Keep a record, in place of the last one; `check` tells one that was edited or damaged since."""
     record = as_json(record)
     text = dumps(record | {"check": content.of_json(record)[:12]})
-    runtime.write_atomically(path(record["paper"], record["item"]), lambda part: part.write_text(text))
+    runtime.write_atomically(path(record["paper"], record["item"]),
+                             lambda part: part.write_text(text, encoding="utf-8"))
 
 
 def read(paper, item):
@@ -182,7 +183,7 @@ def read(paper, item):
     if not file.exists():
         return None
     try:
-        raw = json.loads(file.read_text())
+        raw = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise runtime.UserError(f"{file}: damaged ({' '.join(str(error).split())}); {REMEDY}") from None
     check = raw.pop("check", None) if isinstance(raw, dict) else None

@@ -122,7 +122,7 @@ def read(path):
     """
     place = ""
     try:
-        raw = json.loads(path.read_text())
+        raw = json.loads(path.read_text(encoding="utf-8"))
         items = {}
         for i in raw["items"]:
             place = i["id"]
@@ -141,7 +141,7 @@ def read(path):
                                 "repository or mend this place") from None
 
 
-IN_ORDER = sorted(map(read, FOLDER.glob("*.json")), key=lambda paper: paper.order)
+IN_ORDER = sorted(map(read, FOLDER.glob("[!.]*.json")), key=lambda paper: paper.order)
 PAPERS = {paper.key: paper for paper in IN_ORDER}
 KEYS = tuple(PAPERS)
 SHORT = {key: paper.short for key, paper in PAPERS.items()}

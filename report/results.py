@@ -67,20 +67,21 @@ def added(item, rows, behind=()):
     return list(dict.fromkeys(k for row in rows for k in row if k.partition(".")[0] not in heads))
 
 
-def comparison(item, source, rows, signs, behind=()):
+def comparison(item, source, rows, signs, behind=(), *, printed_too=True):
     """Header, body and rest of the printed table: under each printed row that one of `rows`, called `source`.
 
     The rest are the printed rows that none of `rows` stands beside.
     signs   `marks` of their cells
     behind  columns of `rows` that are not shown
+    printed_too     False leaves the printed rows out: beside embedded sample data they say nothing
     """
     more = added(item, rows, behind)
     if any("cells" in row for row in item.raw["rows"]):
-        return _across(item, source, rows, signs, more)
+        return _across(item, source, rows, signs, more, printed_too)
     labelled = "label" in item.columns and item.keys == ("row",)   # a row is named by its label as printed
     columns = {k: c for k, c in item.columns.items()
                if k not in item.keys and c.get("type") != EXTRACTED and not (labelled and k == "label")}
-    there = values([*item.rows, *rows])
+    there = values([*(item.rows if printed_too else ()), *rows])
     shown = {k: c for k, c in columns.items() if any(row.get(k) is not None for row in there)}
     header = [*(_label(item, k) for k in item.keys), "source", *(_label(item, k) for k in shown),
               *map(_not_printed, more)]
@@ -96,6 +97,7 @@ def comparison(item, source, rows, signs, behind=()):
             who = f"{source}, n = {nets.pop():g}" if len(nets) == 1 else source
             lines.append([who, *(cell(row.get(c), printed.get(c), column, own, c)
                                  for c, column in shown.items())])
+        lines = lines if printed_too else lines[1:]
         if len(lines) == 2 and lines[0][1:] == lines[1][1:]:  # what says the same shares a line
             lines = [[f"{PUBLISHED}, {lines[1][0]}", *lines[0][1:]]]
         first = [cell(printed["label"])] if labelled else [
@@ -115,7 +117,7 @@ def _not_printed(column):
     return f"{display.in_words(column)} (not printed)"
 
 
-def _across(item, source, rows, signs, more):
+def _across(item, source, rows, signs, more, printed_too):
     """`comparison` of a table that the paper prints with a class or a problem at the head of each column.
 
     A cell holds its numbers side by side, as printed: "99.88, 96.45", or a mean with "(0.92)" behind it. Each
@@ -124,15 +126,17 @@ def _across(item, source, rows, signs, more):
     *outer, head = item.keys
     heads = list(dict.fromkeys(c[head] for row in item.raw["rows"] for c in row["cells"]))
     given = [(who, {tuple(r.get(k) for k in item.keys): r for r in by_key}, marked)
-             for who, by_key, marked in ((PUBLISHED, item.rows, {}), (source, rows, signs))]
+             for who, by_key, marked in ((PUBLISHED, item.rows, {}), (source, rows, signs))
+             if printed_too or by_key is not item.rows]
     body, rest = [], []
     for row in item.raw["rows"]:
         key = tuple(row.get(k) for k in outer)
         lines = [[who, *(_side_by_side(item, by_key.get((*key, h), {}), marked, (*key, h)) for h in heads)]
                  for who, by_key, marked in given]
-        lines += [[_not_printed(k), *(cell(given[1][1].get((*key, h), {}).get(k)) for h in heads)]
+        lines += [[_not_printed(k), *(cell(given[-1][1].get((*key, h), {}).get(k)) for h in heads)]
                   for k in more]
-        _add(body, rest, [display.in_words(cell(k)) for k in key], lines)
+        if printed_too or any(any(line[1:]) for line in lines):
+            _add(body, rest, [display.in_words(cell(k)) for k in key], lines)
     return [*(_label(item, k) for k in outer), "source", *map(str, heads)], body, rest
 
 
@@ -161,13 +165,13 @@ def _label(item, key):
     return f"{words}, {column['unit']}" if column.get("unit") in UNITS and not in_cells else words
 
 
-def published_numbers(item, source, data, signs):
+def published_numbers(item, source, data, signs, *, printed_too=True):
     """Header and body of a figure's or method's printed numbers, with those of `data`, called `source`."""
     body, measured = [], flat(values(data))
     for name, printed in item.printed_numbers.items():
         if text := " ".join(filter(None, [number(measured.get(name), printed), signs.get(((), name))])):
-            body.append([display.in_words(name), number(printed), text])
-    return ["number", PUBLISHED, source], body
+            body.append([display.in_words(name), *[number(printed)] * printed_too, text])
+    return ["number", *[PUBLISHED] * printed_too, source], body
 
 
 def scale_words(record):
@@ -211,14 +215,15 @@ class _Pieces:
     def _tables(self, label):
         """Tables of the results of a run, as (header, body, rest, caption)."""
         item, run, source = self.item, self.runs[label], self.headings[label]
-        signs = marks(item, run["cells"])
+        real = not run["scale"]["proxies"]      # embedded sample data are compared with no printed value
+        signs = marks(item, run["cells"]) if real else {}
         meant = f" ({words})" if (words := legend(signs)) else ""
         if item.rows and run.get("rows"):
             caption = f"{item.title}: {display.symbols(item.caption)}{meant}"
-            yield *comparison(item, source, run["rows"], signs, self.behind), caption
+            yield *comparison(item, source, run["rows"], signs, self.behind, printed_too=real), caption
         data = run.get("data") if item.printed_numbers else None
-        if data and (table := published_numbers(item, source, data, signs))[1]:
-            yield *table, [], f"{item.title}: published numbers{meant}"
+        if data and (table := published_numbers(item, source, data, signs, printed_too=real))[1]:
+            yield *table, [], f"{item.title}: {'published numbers' if real else 'numbers'}{meant}"
 
     def results(self):
         """The picture and the tables of the first run."""

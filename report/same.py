@@ -40,4 +40,4 @@ def enter(pairs):
         groups[name] = [*others, set(pair).union(*joined)]
     lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(sorted(map(sorted, groups[name])))}"
                        for name in sorted(groups))
-    write_atomically(FILE, lambda part: part.write_text(f"{{\n{lines}\n}}\n"))
+    write_atomically(FILE, lambda part: part.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8"))

@@ -136,7 +136,7 @@ def write(path, run):
         raw["arrays"] = f"{path.stem}-{_hash(arrays)}.npz"
         content.write_npz(path.with_name(raw["arrays"]), arrays)
     text = text_of(raw)
-    runtime.write_atomically(path, lambda part: part.write_text(text))
+    runtime.write_atomically(path, lambda part: part.write_text(text, encoding="utf-8"))
     for old in files(path):
         if old.name not in (path.name, raw["arrays"]):
             old.unlink()
@@ -160,7 +160,7 @@ def read(path):
     """The run of a file. Raises UserError that names a damaged file and what to do."""
     path = file = Path(path)
     try:
-        raw = json.loads(path.read_text())
+        raw = json.loads(path.read_text(encoding="utf-8"))
         check = raw.pop("check")
         if content.of_json(raw)[:12] != check:
             raise ValueError("its content is not what was written")

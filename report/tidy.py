@@ -7,7 +7,7 @@ from report.cell import as_cell
 from shared.runtime import UserError
 
 MIME = "application/vnd.boundary-book+json"     # of the output of a cell that holds a result
-COLUMNS = ("item", "row", "column", "value", "n", "low", "high", "published")
+COLUMNS = ("item", "row", "column", "value", "n", "low", "high", "published", "source")
 
 
 def unnest(runs, *lists):
@@ -34,28 +34,36 @@ def unnest(runs, *lists):
 
 
 
-def rows(item, record):
+def rows(item, record, source=""):
     """`[{column: value}]` of the rows or data of a record of the printed `item`; see COLUMNS.
 
-    row   key columns in words, such as "dataset=MNIST, model=LeNet"; empty for a figure's data
-    n     images or networks that the value rests on; low, high: its 95% interval
+    row        key columns in words, such as "dataset=MNIST, model=LeNet"; empty for a figure's data
+    n          images or networks that the value rests on; low, high: its 95% interval
+    published  the printed value; none beside a value on embedded sample data
+    source     where the values come from, in words
     """
-    printed = {(tuple(row.get(k) for k in item.keys), name): value
-               for row in item.rows for name, value in comparison.flat(row).items()}
-    printed |= {((), name): value for name, value in item.printed_numbers.items()}
     results = []
     for row in record.get("rows") or []:
         key = tuple(row.get(k) for k in item.keys)
         words = ", ".join(f"{k}={v}" for k, v in zip(item.keys, key) if v is not None)
-        results += _values(item, words, key, {k: v for k, v in row.items() if k not in item.keys}, printed)
-    return results + _values(item, "", (), record.get("data") or {}, printed)
+        results += _values(item, words, key, {k: v for k, v in row.items() if k not in item.keys})
+    results += _values(item, "", (), record.get("data") or {})
+    printed = {} if record["scale"]["proxies"] else _printed(item)
+    return [{k: v for k, v in row.items() if k != "key"} | {
+        "published": printed.get((row["key"], row["column"])), "source": source} for row in results]
 
 
-def _values(item, words, key, results, printed):
+def _printed(item):
+    """`{(key of the row, column): printed value}` of an item."""
+    printed = {(tuple(row.get(k) for k in item.keys), name): value
+               for row in item.rows for name, value in comparison.flat(row).items()}
+    return printed | {((), name): value for name, value in item.printed_numbers.items()}
+
+
+def _values(item, words, key, results):
     cells = {name: as_cell(value) for name, value in comparison.flat(results).items()}
-    return [{"item": item.id, "row": words, "column": name, "value": cell.value,
-             "n": cell.n if cell.of is None else cell.of, "low": cell.low, "high": cell.high,
-             "published": printed.get((key, name))}
+    return [{"item": item.id, "row": words, "key": key, "column": name, "value": cell.value,
+             "n": cell.n if cell.of is None else cell.of, "low": cell.low, "high": cell.high}
             for name, cell in cells.items() if comparison.is_number(cell.value)]
 
 

@@ -87,6 +87,12 @@ def prepare(*, computes=True):
     """
     if getattr(sys.excepthook, "func", None) is not _hook:
         sys.excepthook = partial(_hook, sys.excepthook)
+    for stream in (sys.stdout, sys.stderr):     # a terminal of another alphabet than UTF-8 stops nothing
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    if sys.flags.optimize:
+        raise UserError("Python runs with -O or PYTHONOPTIMIZE, which leaves out the checks of results and "
+                        "the texts of commands; unset it")
     threads = _threads()
     if not computes:
         return
@@ -136,6 +142,11 @@ def data_folder():
 def cache_folder():
     """Where finished work is kept: `$BOUNDARY_CACHE`, default `_cache/`. Safe to delete."""
     return folder("BOUNDARY_CACHE")
+
+
+def home_writable():
+    """Whether libraries can keep their caches in the home of this account."""
+    return os.access(os.path.expanduser("~"), os.W_OK)
 
 
 # ---- files -----------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from shared import runtime
 from tests import warm
 
 NOTEBOOKS = sorted(str(p.relative_to(ROOT / "notebooks").with_suffix(""))
-                   for p in ROOT.glob("notebooks/*/*.py") if "-Copy" not in p.stem)
+                   for p in ROOT.glob("notebooks/*/[!.]*.py") if "-Copy" not in p.stem)
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 # A machine without a browser says so for each test that needs one; the rest of the suite holds there.

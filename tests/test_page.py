@@ -1,7 +1,10 @@
 """report/results.py and report/display.py: what a page shows of an item."""
+import re
+from types import SimpleNamespace
+
 import pytest
 
-from report import display, record, reference, results
+from report import display, page, record, reference, results
 from report.cell import Cell
 from report.claims import Rule
 
@@ -60,6 +63,46 @@ def test_what_a_build_computed_stands_under_its_result_in_a_notebook_and_at_the_
         "recorded": record_of("in part", rows=[row]),
         "this run, quick": record_of("in part", rows=[row | {"acc": 0.4321}])})
     assert "0.4321" not in text and "0.4321" in foot
+
+
+@pytest.mark.parametrize("paper, name", [("chen", "table-1"), ("sutton", "table-4"), ("chen", "table-10")])
+def test_embedded_data_are_compared_with_no_published_value(paper, name):
+    """Neither in rows, nor with a class at the head of each column: no printed line, no mark."""
+    item = reference.paper(paper)[name]
+    scale = {"fraction": 1, "parts": {"runs": [1, 1]}}
+    texts = []
+    for proxies in ({}, {"mnist": "digits"}):
+        built = record.build(item, rows=item.rows[:1], claims=dict.fromkeys(item.claims, "not judged here"))
+        built |= {"rows": item.rows[:1], "scale": scale | {"proxies": proxies}}
+        texts.append(results.page(item, {"recorded": record_of("in part"), "this run, quick": built})[1])
+    real, embedded = texts
+    assert "published" in real and "✓" in real
+    assert not re.search("published|✓|✗|≈|≠", embedded) and "this run, quick" in embedded
+
+
+def test_a_readers_own_numbers_come_first_in_a_notebook(monkeypatch):
+    """Of a printed table and of one of ours; the book has the recorded ones on the page."""
+    shown = []
+    monkeypatch.setattr(display, "show", lambda myst, **more: shown.append((myst, more)))
+    item = reference.paper("ren")["table-3"]
+    value = next(v for v in item.values if isinstance(item.rows[0].get(v), float))
+    row = {k: item.rows[0][k] for k in item.keys}
+    p = page.Page.__new__(page.Page)
+    vars(p).update(paper_key="ren", name="ren/x", profile="quick", parameters={"profile": "quick"},
+                   defaults={}, scratch=False, used={}, sets={}, looked={}, verdicts={}, tables={}, foot=[])
+    p._runs = lambda sets: {"recorded": {}, "yours, quick": {}}
+    p.frames = lambda sets, runs: []
+    values = iter([0.1111, 0.2222, 0.3333, 0.4444])
+    sets = [SimpleNamespace(name="a", yours=True, published={}, recorded={}, own={}, outdated={}, sizes=(),
+                            labels={}, beside=False)]
+    p._record = lambda *_, **__: record_of("in part", rows=[row | {value: next(values)}])
+    p._publish("table-3", sets, rows=lambda *_: None)
+    (text, more), = shown
+    assert text.index("0.2222") < text.index("0.1111") and "0.2222" not in more["book"]
+    shown.clear()
+    p.extra("ours", sets, lambda *_: [{"a": next(values)}], "Ours")
+    assert ["0.3333" in text for text, _ in shown] == [True, False]
+    assert "(Yours, quick.)" in shown[0][0]
 
 
 def test_a_notebook_shows_directives_by_their_titles():

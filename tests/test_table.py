@@ -15,8 +15,9 @@ PAGE = (ROOT / "book/how-to-run.md").read_text().partition("## Many runs")[2]
 def write_run(path, seed):
     """Write a run notebook with one result, which the seed decides, and its table."""
     row = {"item": "table-3", "row": "architecture=A", "column": "ssim", "value": 0.5 + seed, "n": 1,
-           "low": None, "high": None, "published": 0.5}
-    facts = {"profile": "smoke", "seed": seed, "parameters": {"seed": seed, "images": 100}}
+           "low": None, "high": None, "published": 0.5, "source": "this run"}
+    facts = {"profile": "smoke", "seed": seed, "revision": "abc", "when": "today",
+             "parameters": {"seed": seed, "images": 100}}
     outputs = [{"kind": "item", "table": [row]}, {"kind": "stamp", "facts": facts}]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"cells": [{"outputs": [{"data": {MIME: output}}]} for output in outputs]}))
@@ -31,6 +32,9 @@ def test_a_sweep_becomes_one_frame_by_the_line_of_the_page(tmp_path, monkeypatch
     *lines, last = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1].splitlines()
     names = {}
     exec("\n".join(lines), names)
+    assert {(s, r, t) for s, r, t in names["sweep"][["source", "revision", "time"]].values} == {
+        ("this run", "abc", "today")}
+    assert names["sweep"].parameters.map(json.loads).str["images"].tolist() == [100] * 3
     assert names["sweep"].value.tolist() == [0.5, 1.5, 2.5] and names["sweep"].seed.tolist() == [0, 1, 2]
     assert eval(last, names).loc["table-3", "architecture=A", "ssim"].tolist() == [3, 1.5, 1.0]
 

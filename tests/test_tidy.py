@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from report import display, prose, tidy
+from report import display, prose, reference, tidy
 from report.experiment import labelled
 from report.page import Page
 from shared import runtime
@@ -70,6 +70,17 @@ def test_rows_of_no_run_and_of_empty_lists_have_their_columns():
     assert list(tidy.unnest(pd.DataFrame(), "rms").columns) == ["place", "rms"]
     empty = tidy.unnest(pd.DataFrame([{"run": "u", "first": 10, "rms": []}]), "rms")
     assert len(empty) == 0 and {"run", "first", "place", "rms"} <= set(empty.columns)
+
+
+@pytest.mark.parametrize("proxies, printed", [({}, 0.5), ({"mnist": "digits"}, None)])
+def test_a_published_value_stands_beside_real_data_alone(proxies, printed):
+    item = reference.paper("ren")["table-3"]
+    row = dict(zip(item.keys, [item.rows[0][k] for k in item.keys]))
+    value = next(v for v in item.values if isinstance(item.rows[0].get(v), float))
+    kept = {"rows": [row | {value: 0.25}], "scale": {"proxies": proxies}}
+    there, = tidy.rows(item, kept, "this run")
+    assert list(there) == list(tidy.COLUMNS) and there["value"] == 0.25 and there["source"] == "this run"
+    assert (there["published"] is None) == (printed is None)
 
 
 @given(st.lists(st.lists(st.integers(), max_size=4), min_size=1, max_size=5))

@@ -9,10 +9,13 @@ FOLDER = ROOT / "notebooks"
 
 
 def notebooks():
-    """Names of all notebooks, such as `ren/ii_networks`, in the order of the table of contents."""
-    contents = (ROOT / "_toc.yml").read_text()
-    names = (str(p.relative_to(FOLDER).with_suffix("")) for p in FOLDER.glob("*/*.ipynb")
-             if "-Copy" not in p.stem)      # JupyterLab's name of a reader's copy
+    """Names of all notebooks, such as `ren/ii_networks`, in the order of the table of contents.
+
+    One without a text half is a reader's own, and so is JupyterLab's copy; a hidden file is macOS's.
+    """
+    contents = (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    names = (str(p.relative_to(FOLDER).with_suffix("")) for p in FOLDER.glob("*/[!.]*.ipynb")
+             if "-Copy" not in p.stem and p.with_suffix(".py").exists())
     return sorted(names, key=lambda name: (name.split("/")[0], contents.find(f"notebooks/{name}\n"), name))
 
 
@@ -26,13 +29,13 @@ def experiments():
 
 
 def _read(name):
-    return json.loads((FOLDER / f"{name}.ipynb").read_text())
+    return json.loads((FOLDER / f"{name}.ipynb").read_text(encoding="utf-8"))
 
 
 def opened(path):
     """The run notebook `path`, or None where it is cut or damaged."""
     try:
-        notebook = json.loads(path.read_text())
+        notebook = json.loads(path.read_text(encoding="utf-8"))
         return notebook if isinstance(notebook["cells"], list) else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None

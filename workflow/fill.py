@@ -43,7 +43,8 @@ def knobs(hours, cores, first="", *options):
 
 # ---- the worktree ----------------------------------------------------------------------------------------
 def git(*words, folder=None):
-    return subprocess.run(["git", "-C", str(folder or ROOT), *words], capture_output=True, text=True)
+    words = ("-C", str(folder or ROOT), "-c", "core.hooksPath=/dev/null", *words)  # a person's hooks stay out
+    return subprocess.run(["git", *words], capture_output=True, text=True)
 
 
 def worktree():
@@ -152,7 +153,7 @@ def compute(several, seconds, cores, *options):
     """Compute jobs until the time is up: one line a job."""
     shutil.rmtree(LIST.parent, ignore_errors=True)      # stamps of the last time
     LIST.parent.mkdir(parents=True)
-    LIST.write_text(json.dumps(listed(several, seconds), indent=1))
+    LIST.write_text(json.dumps(listed(several, seconds), indent=1), encoding="utf-8")
     lock = [int(os.environ[HERE])] if HERE in os.environ else []    # held as long as a job may run
     status = jobs.run("fill.smk", cores, *options, timeout=seconds, low=True, pass_fds=lock)
     if status is None:

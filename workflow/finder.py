@@ -26,7 +26,7 @@ def renewed(text):
 
 
 def main():
-    README.write_text(renewed(README.read_text()))
+    README.write_text(renewed(README.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

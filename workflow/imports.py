@@ -12,7 +12,7 @@ PACKAGES = ("shared", "report", "papers")
 def _direct(path, root, _mtime):
     """Files of the packages that a Python file itself imports."""
     names, files_ = set(), set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -43,7 +43,7 @@ def files(path):
 def inputs(name):
     """Files whose change puts a run of the notebook `name` out of date: code, imports, reference values."""
     own = Path("book/reference") / f"{Path(name).parent}.json"
-    printed = [own] if own.is_file() else sorted(Path("book/reference").glob("*.json"))
+    printed = [own] if own.is_file() else sorted(Path("book/reference").glob("[!.]*.json"))
     code = files(Path(f"notebooks/{name}.py").absolute())
     pages = [str(p) for f in code if (p := Path(f).with_suffix(".html")).is_file()]  # a module's own template
     return [f"notebooks/{name}.ipynb", *code, *pages, *map(str, printed), "workflow/run.py",

@@ -34,6 +34,8 @@ def run(workflow, jobs, *options, timeout=None, low=False, **how):
     path = [str(ROOT / "workflow/plugins"), *filter(None, [os.environ.get("PYTHONPATH")])]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(path),
                         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
+    if not runtime.home_writable():     # Snakemake keeps a cache there
+        env["XDG_CACHE_HOME"] = str(runtime.cache_folder())
 
     def begin():
         signal.signal(signal.SIGINT, signal.SIG_DFL)    # ignored where this was started in the background

@@ -92,7 +92,7 @@ def items(known):
     """
     before = {name: e.before for name, e in catalogue.experiments().items()}
     lacking = []
-    for file in sorted((repository.results_folder() / "paper").glob("*/*.json")):
+    for file in sorted((repository.results_folder() / "paper").glob("*/[!.]*.json")):
         paper, item = file.parent.name, file.stem
         kept, lacks = record.read(paper, item), set()
         for name in kept.get("absent", ()):

@@ -75,7 +75,7 @@ def main(root="notebooks", check=False):
 
     An .ipynb that was edited after its text half, outside JupyterLab, is named and left as it is.
     """
-    files = [p for p in sorted(Path(root).rglob("*.*")) if ".ipynb_checkpoints" not in p.parts
+    files = [p for p in sorted(Path(root).rglob("[!.]*.*")) if ".ipynb_checkpoints" not in p.parts
              and COPY not in p.stem]
     texts = [p for p in files if p.suffix == ".py"]
     bad = [f"{p}: no text half" for p in files if p.suffix == ".ipynb" and p.with_suffix(".py") not in texts]

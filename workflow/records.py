@@ -34,7 +34,7 @@ def text_half(name):
     start, error = time.perf_counter(), None
     sys.argv = [f"notebooks/{name}.py", "-p", "profile", "paper", "-p", "units", "none"]
     try:
-        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+        with open(os.devnull, "w", encoding="utf-8") as nowhere, contextlib.redirect_stdout(nowhere):
             runpy.run_path(str(parameters.text_half(name)), run_name="__main__")
     except runtime.UserError as mistake:
         error = str(mistake)
@@ -90,7 +90,7 @@ def compare(old, new, names=None):
     names   of the notebooks whose records `new` has; None: of all
     """
     own = names and {f"{n.split('/')[0]}/{item}.json" for n in names for item in catalogue.items(n)}
-    files = {p.relative_to(folder) for folder in (old, new) for p in folder.glob("*/*.json")}
+    files = {p.relative_to(folder) for folder in (old, new) for p in folder.glob("*/[!.]*.json")}
     for file in sorted(files):
         a, b = old / file, new / file
         if names and not b.exists() and str(file) not in own:
@@ -99,7 +99,8 @@ def compare(old, new, names=None):
             gone = a.exists()
             yield f"{file}: {'is not made any more; delete it' if gone else 'is new; run `make records`'}"
             continue
-        pair = [{k: v for k, v in json.loads(file_.read_text()).items() if k != "check"} for file_ in (a, b)]
+        pair = [{k: v for k, v in json.loads(file_.read_text(encoding="utf-8")).items() if k != "check"}
+                for file_ in (a, b)]
         for line in differences(*pair):
             yield f"{file}: {line}"
 

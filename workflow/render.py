@@ -17,6 +17,8 @@ def main(profile):
     Sphinx trusts what it finds, also a page that was cut in the middle: what a killed or failed rendering
     left goes.
     """
+    with runtime.writing(PAGES):
+        PAGES.mkdir(parents=True, exist_ok=True)
     if not WHOLE.is_file():
         shutil.rmtree(PAGES.parent, ignore_errors=True)
     build = ["jupyter-book", "build", "-W", "--keep-going", "-n", "-q", "."]

@@ -4,13 +4,14 @@ The result appears in one step when all cells have run, and beside it its number
 notebook that fails leaves none; what it got to is kept beside it as `.NAME.failed.ipynb`. Whatever a user
 can mend is told in one line, before anything runs where that is possible.
 """
-import asyncio
+import json
 import os
 import shutil
 import signal
 import sys
 import tempfile
 import weakref
+from functools import cached_property
 from pathlib import Path
 
 import nbformat
@@ -30,7 +31,7 @@ from workflow import table
 def refuse(source, target):
     """Raise UserError for a source or target that could not be used after the run."""
     try:
-        nbformat.validate(nbformat.reads(source.read_text(), as_version=4))
+        nbformat.validate(nbformat.reads(source.read_text(encoding="utf-8"), as_version=4))
     except (OSError, ValueError, KeyError, AttributeError, nbformat.ValidationError):
         raise UserError(f"{source}: not a notebook; name one of notebooks/<paper>/<section>.ipynb") from None
     if target.is_dir():
@@ -39,6 +40,15 @@ def refuse(source, target):
         raise UserError(f"{target}: the run notebook's name ends in .ipynb")
     if target.exists() and os.path.samefile(source, target):
         raise UserError(f"{target}: the notebook itself; name another file, the source is never overwritten")
+    table.place(target)
+
+
+def patience():
+    """For how many seconds a kernel may be silent as it starts."""
+    asked = os.environ.get(PATIENCE, "").strip() or "180"
+    if not asked.isdecimal() or int(asked) < 1:
+        raise UserError(f"{PATIENCE}={asked!r}; allowed: a whole number of seconds from 1")
+    return int(asked)
 
 
 def run(source, target, words):
@@ -48,6 +58,7 @@ def run(source, target, words):
     """
     source, target = Path(source), Path(target)
     refuse(source, target)
+    seconds = patience()
     given = parameters.from_command_line(parameters.declared(source), words)
     failed = target.with_name(f".{target.stem}.failed.ipynb")
     with runtime.writing(target):
@@ -63,7 +74,8 @@ def run(source, target, words):
 
     try:
         with runtime.writing(target):
-            _execute(source, part, given)
+            _execute(source, part, given, seconds)
+            _drop_paths(part)
             os.replace(part, target)
             table.write(target)
         failed.unlink(missing_ok=True)
@@ -72,8 +84,12 @@ def run(source, target, words):
         lines = [] if line or len(error.traceback) <= 1 else error.traceback  # one line: the user can mend it
         said = f"{source}: {error.ename}: {line or error.evalue}{kept()}"
         raise SystemExit("\n".join([*lines, said])) from None
-    except DeadKernelError:
-        raise SystemExit(f"{source}: {DIED}{kept()}") from None
+    except RuntimeError as error:
+        reason = DIED if isinstance(error, DeadKernelError) else next(
+            (why for begin, why in NO_KERNEL.items() if str(error).startswith(begin)), None)
+        if reason is None:
+            raise
+        raise SystemExit(f"{source}: {reason.format(seconds)}{kept()}") from None
     except KeyboardInterrupt:
         raise SystemExit(f"{source}: {runtime.STOPPED}{kept()}") from None
     finally:
@@ -83,6 +99,12 @@ def run(source, target, words):
 DIED = ("its process was killed, most likely because the memory was full; run fewer at a time (JOBS=1) or "
         "ask for less with -p; finished runs are kept")
 
+PATIENCE = "BOUNDARY_KERNEL_SECONDS"
+NO_KERNEL = {       # how jupyter_client's texts begin, and what to do
+    "Kernel died": DIED,
+    "Kernel didn't respond": "its kernel did not start within {} seconds, since the machine is busy; run "
+                             f"fewer at a time (JOBS=1) or wait longer: {PATIENCE}=600"}
+
 
 def _stop(number, frame):
     for kind in (signal.SIGINT, signal.SIGTERM):
@@ -90,16 +112,42 @@ def _stop(number, frame):
     raise KeyboardInterrupt
 
 
-def _left_to_us(*_):
-    raise RuntimeError  # what nbclient expects where it may not take signals
+# Variables by which a person's session would change what a kernel computes or shows.
+PERSONAL = ("PYTHONSTARTUP", "PYTHONOPTIMIZE", "PYTHONWARNINGS", "MPLBACKEND", "JPY_SESSION_NAME")
+SOCKET = 80     # characters that the folder of a socket may have: its whole path has at most 103, on macOS
+
+
+def short_folder():
+    """A folder for temporary files whose name is short enough for sockets. Raises UserError without one."""
+    usual = tempfile.gettempdir()
+    for folder in (usual, "/tmp", "/var/tmp", os.environ.get("XDG_RUNTIME_DIR", usual)):
+        if len(os.fsencode(folder)) <= SOCKET and os.access(folder, os.W_OK | os.X_OK):
+            return folder
+    raise UserError(f"TMPDIR={usual}: a kernel's sockets need a folder whose name has at most {SOCKET} "
+                    "characters; set TMPDIR to one")
 
 
 class Kernel(AsyncKernelManager):
     """A kernel of the Python that runs this, whatever a kernelspec `python3` of the machine starts.
 
     It is reached through sockets in a folder of its own: a free TCP port, which Jupyter looks for by default,
-    can be taken by a program beside this one before the kernel has it, and then the kernel dies.
+    can be taken by a program beside this one before the kernel has it, and then the kernel dies. Its profile
+    lies there, too: a person's settings of IPython change no page.
     """
+
+    @cached_property
+    def folder(self):
+        folder = tempfile.mkdtemp(prefix="kernel-", dir=short_folder())
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return folder
+
+    @property
+    def kernel_spec(self):
+        spec = super().kernel_spec
+        spec.env = {**dict.fromkeys(PERSONAL, ""), "IPYTHONDIR": f"{self.folder}/ipython"}
+        if not runtime.home_writable():     # else matplotlib says so on the page, with its path
+            spec.env["MPLCONFIGDIR"] = self.folder
+        return spec
 
     @default("kernel_spec_manager")
     def _without_folders(self):
@@ -111,21 +159,27 @@ class Kernel(AsyncKernelManager):
 
     @default("ip")
     def _where(self):
-        folder = tempfile.mkdtemp(prefix="kernel-")  # not beside the notebook: a socket's path is short
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        return f"{folder}/socket"
+        return f"{self.folder}/socket"
 
     def format_kernel_cmd(self, extra_arguments=None):
-        # Without the traceback of a kernel that is stopped while it answers.
-        return [*super().format_kernel_cmd(extra_arguments), "--log-level=CRITICAL"]
+        # Without the traceback of a kernel that is stopped while it answers, and without a database of cells.
+        return [*super().format_kernel_cmd(extra_arguments), "--log-level=CRITICAL",
+                "--HistoryManager.enabled=False"]
 
 
-def _execute(source, part, given):
-    # nbclient's own handling of signals loses those that come while the kernel starts, and which one it was.
-    asyncio.SelectorEventLoop.add_signal_handler = _left_to_us
+def _execute(source, part, given, seconds):
     papermill.execute_notebook(source, part, parameters=given, kernel_name="python3",
                                kernel_manager_class=Kernel, progress_bar=False, log_output=True,
-                               stdout_file=sys.stdout, stderr_file=sys.stderr)
+                               stdout_file=sys.stdout, stderr_file=sys.stderr, start_timeout=seconds,
+                               iopub_timeout=seconds)
+
+
+def _drop_paths(part):
+    """Leave out of a run notebook where on this machine it was read and written, which papermill notes."""
+    notebook = json.loads(part.read_text(encoding="utf-8"))
+    for name in ("input_path", "output_path"):
+        notebook["metadata"]["papermill"].pop(name, None)
+    part.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -50,6 +50,6 @@ def rows_as_csv(rows, path):
 def copy(folder):
     """The records as files of the built site: `<paper>/<item>.json`, and `.csv` where they have rows."""
     copy_asset(results_folder() / "paper", folder)
-    for file in folder.glob("*/*.json"):
+    for file in folder.glob("*/[!.]*.json"):
         if rows := json.loads(file.read_text()).get("rows"):
             rows_as_csv(rows, file.with_suffix(".csv"))

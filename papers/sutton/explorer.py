@@ -13,7 +13,7 @@ import numpy as np
 from papers.sutton.theory import models
 from papers.sutton.theory.statements import STATEMENTS
 
-_PAGE = Template((Path(__file__).with_suffix(".html")).read_text())
+_PAGE = Template((Path(__file__).with_suffix(".html")).read_text(encoding="utf-8"))
 
 
 @dataclass(repr=False)

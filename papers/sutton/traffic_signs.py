@@ -53,7 +53,7 @@ def arrays_of(folder):
     if not train or not answers:
         lacking = "GT-final_test.csv" if train else "Final_Training/Images/*/*.ppm"
         raise DataError(f"{folder} lacks {lacking}; unpack the archives named in book/data.md there")
-    with open(answers[0], newline="") as file:
+    with open(answers[0], newline="", encoding="utf-8") as file:
         labels = {row["Filename"]: int(row["ClassId"]) for row in csv.DictReader(file, delimiter=";")}
     test = [(folder / "Final_Test" / "Images" / name, BENCHMARK.index(number))
             for name, number in sorted(labels.items()) if number in BENCHMARK]

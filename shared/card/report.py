@@ -267,7 +267,7 @@ def card(model: Any, x: torch.Tensor, y: torch.Tensor, *, images: int = 100, ret
                     sections[name].append(Section(**raw | {"measures": measures}))
                     if file and not raw["error"]:
                         kept[f"{own} {instrument.title}"] = raw
-                        runtime.write_atomically(Path(file), lambda part: part.write_text(json.dumps(kept)))
+                        runtime.write_atomically(Path(file), lambda part: part.write_text(json.dumps(kept), encoding="utf-8"))
                     if log:
                         stopped = f", {raw['error']}" if raw["error"] else ""
                         log(f"{name}: {instrument.title}, {raw['seconds']} s{stopped}")
@@ -343,6 +343,6 @@ def _kept(file):
     if file is None or not Path(file).exists():
         return {}
     try:
-        return dict(json.loads(Path(file).read_text()))
+        return dict(json.loads(Path(file).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:
         raise UserError(f"{file}: no card to go on with ({error}); name another file") from None

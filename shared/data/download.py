@@ -8,6 +8,7 @@ import math
 import struct
 import tarfile
 import tempfile
+import warnings
 import zlib
 from pathlib import Path
 
@@ -30,7 +31,9 @@ def fetch(url, *, seconds):
 
     Raises DownloadError: no connection, an error status, a transfer that breaks off.
     """
-    import pooch  # here: a machine that has the data needs it not
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")     # of tqdm in JupyterLab: on widgets, which nothing here uses
+        import pooch  # here: a machine that has the data needs it not
 
     pooch.get_logger().setLevel("WARNING")      # else it advises on hashes
     with tempfile.TemporaryDirectory() as folder:

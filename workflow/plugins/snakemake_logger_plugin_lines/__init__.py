@@ -57,7 +57,7 @@ def in_words(seconds):
 def reason(log):
     """The line of a run's log that says why it failed."""
     try:
-        lines = [line for line in log.read_text().splitlines() if line.strip()]
+        lines = [line for line in log.read_text("utf-8", "replace").splitlines() if line.strip()]
     except OSError:
         return "it left no log"
     lines = [line for line in lines if not line.startswith("The notebook as far as it got")]
