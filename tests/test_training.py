@@ -237,7 +237,7 @@ def edited(tmp_path, monkeypatch):
     ("shared.training.fit", "recipe.rate / 25,", "recipe.rate / 24,"),
     ("shared.training.recipe", "momentum: float = 0.9 ", "momentum: float = 0.8 "),
     ("report.zoo", "half = weights.half()", "half = weights.bfloat16()"),
-    ("report.zoo", "net.load_state_dict(weights)", "net.load_state_dict(weights, strict=False)")])
+    ("report.zoo", "load_state_dict(weights)", "load_state_dict(weights, strict=False)")])
 def test_code_that_decides_a_network_moves_its_digest(edited, module, old, new):
     before = zoo.digest("ren-a")
     edited(module, old, new)
