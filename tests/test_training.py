@@ -5,9 +5,9 @@ import importlib.util
 import math
 import multiprocessing
 import os
-from pathlib import Path
 from collections import Counter
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -246,7 +246,8 @@ def test_code_that_decides_a_network_moves_its_digest(edited, module, old, new):
 
 @pytest.mark.parametrize("module, old, new", [
     ("report.zoo", "it is trained anew", "it is not used"),
-    ("papers.ren.models", "def ren_b(", "def ren_bb("), ("shared.training.fit", "One training loop", "A loop")])
+    ("papers.ren.models", "def ren_b(", "def ren_bb("),
+    ("shared.training.fit", "One training loop", "A loop")])
 def test_other_code_does_not(edited, module, old, new):
     before = zoo.digest("ren-a")
     edited(module, old, new)
@@ -270,7 +271,7 @@ def test_a_kept_network_of_other_code_is_not_loaded(home, digits, edited, capsys
     assert zoo.changed(place, identity) and zoo.changed("cache/gone", identity)
     with monkeypatch.context() as full:
         full.setattr(sets, "_profile", "paper")
-        with pytest.raises(runtime.UserError, match="trained by other code than today's; `make fill`") as error:
+        with pytest.raises(runtime.UserError, match="by other code than today's; `make fill`") as error:
             of_code()
         assert "\n" not in str(error.value) and not capsys.readouterr().err and not kept(home)
         with inputs.kept_in(home / "states"), inputs.ledger() as book:

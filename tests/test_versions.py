@@ -151,8 +151,8 @@ def test_digests_of_equal_results_count_as_one_another(tmp_path, monkeypatch):
 
 
 def test_one_run_of_each_kind_is_compared():
-    planned = {"a": dict(attack="fgsm", seed=0), "b": dict(attack="fgsm", seed=1), "c": dict(attack="pgd", seed=0),
-               "d": dict(attack="pgd", seed=2.5), "e": dict(attack="pgd", seed=[True])}
+    planned = {"a": dict(of="fgsm", seed=0), "b": dict(of="fgsm", seed=1), "c": dict(of="pgd", seed=0),
+               "d": dict(of="pgd", seed=2.5), "e": dict(of="pgd", seed=[True])}
     assert versions.kinds(planned) == ["a", "c", "e"]
 
 
@@ -188,7 +188,7 @@ def test_equal_results_make_what_is_kept_fresh(trees, capsys):
     (("b", {"r": {"x": 1.0}}), ("b", {"r": {"x": 1.0}}), "a", "code before HEAD; name the commit before"),
     (("z", {"r": {"x": 1.0}}), ("b", {"r": {"x": 1.0}}), "a", "code before HEAD; name the commit before")])
 def test_what_shows_nothing_makes_nothing_fresh(trees, before, now, kept, message):
-    """Results that differ, none at all, a last commit that has the new code, or another than that of the runs."""
+    """Results that differ, none at all, a last commit with the new code, or with another than the runs'."""
     trees(before, now, kept)
     with pytest.raises(SystemExit, match=message):
         versions.compare()
@@ -204,8 +204,10 @@ def test_what_an_architecture_computes_is_its_weights_and_outputs(home, monkeypa
 
 
 @pytest.mark.parametrize("state, message", [
-    ("zip", "no git checkout with a commit of its own"), ("inside", "no git checkout with a commit of its own"),
-    ("empty", "no git checkout with a commit of its own"), ("owner", "git config --global --add safe.directory")])
+    ("zip", "no git checkout with a commit of its own"),
+    ("inside", "no git checkout with a commit of its own"),
+    ("empty", "no git checkout with a commit of its own"),
+    ("owner", "git config --global --add safe.directory")])
 def test_a_tree_without_its_own_commit_is_refused_in_one_line(tmp_path, monkeypatch, state, message):
     """A ZIP, a copy inside another repository, one without a commit, a clone of another owner."""
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
@@ -248,6 +250,6 @@ def test_a_further_number_is_no_change_and_a_lost_one_is():
 
 
 def test_a_name_that_does_not_exist_is_refused_in_one_line():
-    with pytest.raises(runtime.UserError, match="EXPERIMENT='he/atacks'; allowed: chen/convolutional") as error:
+    with pytest.raises(runtime.UserError, match="EXPERIMENT='he/atacks'; allowed: chen/con") as error:
         versions.compare("he/atacks")
     assert "\n" not in str(error.value)
