@@ -48,7 +48,7 @@ class Experiment:
     def digest(self):
         """The digest of the code of its function, and of the classes and architectures in its plan."""
         names, classes = set(), set()
-        _collect(self.plan(SimpleNamespace(**self.scale["paper"])), names, classes)
+        texts_of(self.plan(SimpleNamespace(**self.scale["paper"])), names, classes)
         return code.digest([(self.function.__module__, self.function.__name__),
                             *((c.__module__, c.__name__) for c in classes if code.ours(c.__module__)),
                             *(registry.place(n) for n in names if "-" in n and registry.known(n))])
@@ -94,16 +94,17 @@ class Experiment:
             + [place for place, identity in (run.inputs or {}).items() if _differs(place, identity, firsts)]
 
 
-def _collect(value, texts, classes):
-    """Enter the texts, and the classes of dataclasses, that arguments hold at any depth."""
+def texts_of(value, texts, classes=None):
+    """Enter the texts, and the classes of dataclasses, that arguments hold at any depth, into two sets."""
     if isinstance(value, str):
         texts.add(value)
     elif isinstance(value, (list, tuple, dict)):
         for part in value.values() if isinstance(value, dict) else value:
-            _collect(part, texts, classes)
+            texts_of(part, texts, classes)
     elif dataclasses.is_dataclass(value):
-        classes.add(type(value))
-        _collect(vars(value), texts, classes)
+        if classes is not None:
+            classes.add(type(value))
+        texts_of(vars(value), texts, classes)
 
 
 def _differs(place, identity, firsts):

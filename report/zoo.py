@@ -101,7 +101,7 @@ def _place_of_new(name, cached):
 def digest(architecture):
     """The digest of the code that decides the weights and the outputs of an architecture's nets."""
     return code.digest([registry.place(architecture),
-                        *((__name__, part.__name__) for part in (_trained, keep, _filled))])
+                        *((part.__module__, part.__name__) for part in (_trained, keep, _filled, Recipe))])
 
 
 @functools.lru_cache(maxsize=1024)
@@ -155,17 +155,17 @@ def name_of(untrained, architecture, recipe, dataset, seed, hook=None):
 
 def _trained(label, architecture, recipe, dataset, seed, hook, device):
     """A net of these, trained and rounded."""
-    net = registry.build(architecture, generator=runtime.generator(seed, architecture, "weights"))
+    network = registry.build(architecture, generator=runtime.generator(seed, architecture, "weights"))
     try:
-        logits(net, dataset.x_test[:1])
+        logits(network, dataset.x_test[:1])
     except RuntimeError:
         raise runtime.UserError(f"{architecture} cannot take images {list(dataset.x_test.shape[1:])} of "
                                 f"{dataset.name}; pass images of the size it was made for") from None
     order = runtime.generator(seed, architecture, "order")
-    fit(net, dataset.x_train, dataset.y_train, recipe, generator=order, device=device, hook=hook,
+    fit(network, dataset.x_train, dataset.y_train, recipe, generator=order, device=device, hook=hook,
         label=label, checkpoint=inputs.checkpoint(label))
-    _round_to_half(net, label)
-    return net
+    _round_to_half(network, label)
+    return network
 
 
 def _train(path, architecture, recipe, dataset, seed, hook, device):
@@ -188,9 +188,9 @@ def _train(path, architecture, recipe, dataset, seed, hook, device):
     keep(path, net, facts)
 
 
-def _round_to_half(net, name):
+def _round_to_half(network, name):
     with torch.no_grad():
-        for key, weights in net.named_parameters():
+        for key, weights in network.named_parameters():
             half = weights.half()
             if not half.isfinite().all():
                 raise runtime.UserError(f"{name}: {key} holds {float(weights.abs().max()):g}, float16 ends "
@@ -198,10 +198,10 @@ def _round_to_half(net, name):
             weights.copy_(half)
 
 
-def keep(path, net, facts):
+def keep(path, network, facts):
     """Write parameters (float16), buffers and facts (plain JSON), to which the weights' fingerprint comes."""
-    half = {key for key, _ in net.named_parameters()}
-    weights = {k: v.half() if k in half else v for k, v in net.state_dict().items()}
+    half = {key for key, _ in network.named_parameters()}
+    weights = {k: v.half() if k in half else v for k, v in network.state_dict().items()}
     content.write(path, weights, facts | {"weights": content.fingerprint(weights)})
 
 
@@ -223,11 +223,11 @@ def about(path):
                                 "to have the net trained again") from None
 
 
-def _filled(net, weights, device):
-    if any(weight.is_meta for weight in net.parameters()):
-        net.to_empty(device="cpu")
-    net.load_state_dict(weights)  # float16 values become float32 without loss
-    return net.to(device, memory_format=torch.channels_last).eval()
+def _filled(network, weights, device):
+    if any(weight.is_meta for weight in network.parameters()):
+        network.to_empty(device="cpu")
+    network.load_state_dict(weights)  # float16 values become float32 without loss
+    return network.to(device, memory_format=torch.channels_last).eval()
 
 
 def read(path, net, device):

@@ -13,9 +13,9 @@ import pytest
 import torch
 
 from papers.scales import scales
+from report import code, git, inputs, same, store, zoo
 from report import experiment as experiments
 from report import record as records
-from report import code, git, inputs, same, store, zoo
 from report.experiment import Experiment, Results
 from report.page import Page
 from shared import runtime
@@ -209,7 +209,8 @@ def test_small_runs_and_own_functions_keep_no_state(home):
 def test_recorded_runs_most_like_a_missing_one_have_most_arguments_in_common(home):
     """A size is no likeness."""
     def run(x, scale, seconds, images):
-        return store.Run(name="", arguments={"x": x, "images": images, "scale": scale}, version=1, code=None, inputs={},
+        return store.Run(name="", arguments={"x": x, "images": images, "scale": scale}, version=1, code=None,
+                         inputs={},
                          sizes={"images": [images, 8]}, result={}, provenance={"seconds": seconds})
 
     published = plan(SimpleNamespace(**FULL | {"scale": 2.0}))
@@ -293,7 +294,8 @@ def test_a_run_on_an_out_of_date_input_is_refused_and_stays_out_of_date_until_co
     raised = replace(TOY, version=2)
     places = [f"runs/toy/runs/u{x}" for x in range(4)]
     assert outdated(after(TOY)) == {} == outdated(last) and outdated(after(raised)) == {"all": places}
-    assert outdated(replace(last, after=(after(raised),))) == {"all": ["runs/toy/after/all"]}   # of an input's
+    # So is what rests on it.
+    assert outdated(replace(last, after=(after(raised),))) == {"all": ["runs/toy/after/all"]}
     with pytest.raises(runtime.UserError) as error:
         compute("all", after(raised))
     assert str(error.value) == ("its input toy/runs/u0 is out of date (version changed); compute that first: "

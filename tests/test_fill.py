@@ -25,7 +25,7 @@ def measure(number, size):
 
 
 def rest(number):
-    return {"value": len(results_of("ren/squares"))}
+    return {"value": sum(r["value"] for r in results_of("ren/squares").values())}
 
 
 SCALE = {"smoke": dict(size=1), "quick": dict(size=2), "paper": dict(size=100)}
@@ -131,16 +131,82 @@ def test_short_runs_of_an_experiment_share_a_start():
     assert several == ["ab", "c", "long", "d", "e", "f", "g"]
 
 
+@pytest.fixture
+def chain(toy, monkeypatch):
+    """`later`, whose run rests on all of `squares`: `chain(squares=version)`, the tasks and their inputs."""
+    def of(**versions):
+        first = replace(squares, version=versions.get("squares", 1))
+        known = {e.name: e for e in (first, replace(later, after=(first,), version=versions.get("later", 1)))}
+        monkeypatch.setattr(catalogue, "experiments", lambda: known)
+        standing = missing.standings()
+        tasks = missing.tasks(standing)
+        return tasks, missing.inputs(standing, tasks)
+
+    return of
+
+
+def names(several):
+    return [f"{t.experiment}/{t.run}" for job in several for t in job]
+
+
+def test_a_run_is_not_started_before_its_inputs_nor_without_them(chain, capsys):
+    tasks, inputs = chain()     # of what it could read nothing is recorded
+    assert inputs[tasks["ren/later"]["all"]] == set(tasks["ren/squares"].values())
+    for run in "abc":
+        compute.main("ren/squares", run)
+    compute.main("ren/later", "all")
+    tasks, inputs = chain()
+    assert not any(tasks.values()) and not inputs
+    tasks, inputs = chain(squares=2)    # raised, and not computed again
+    order = fill.queue(tasks, [], "ren/later", inputs)
+    assert names([order]) == ["ren/squares/a", "ren/squares/b", "ren/squares/c", "ren/later/all"]
+    several = [[replace(t, seconds=10.0)] for t in order]
+    inputs = {replace(t, seconds=10.0): {replace(o, seconds=10.0) for o in some}
+              for t, some in inputs.items()}
+    assert names(fill.fitting(several, 60, 1, inputs)[0]) == names(several)
+    late = [[replace(several[0][0], seconds=99.0)], *several[1:]]
+    inputs[several[3][0]] = {job[0] for job in late[:3]}
+    assert names(fill.fitting(late, 60, 1, inputs)[0]) == ["ren/squares/b", "ren/squares/c"]
+    with pytest.raises(SystemExit, match="all: "):
+        compute.main("ren/later", "all")
+    assert "its input ren/squares/a is out of date (version changed)" in capsys.readouterr().err
+
+
+def test_a_run_on_which_only_another_experiment_of_the_same_function_has_times_takes_these(toy, monkeypatch):
+    again = replace(squares, name="ren/again")
+    monkeypatch.setattr(catalogue, "experiments", lambda: {e.name: e for e in (squares, again)})
+    compute.main("ren/squares", "b", "-p", "size", "10")
+    tasks = missing.tasks(missing.standings())
+    known = tasks["ren/squares"]["a"]
+    assert tasks["ren/again"]["c"] == missing.Task("ren/again", "c", known.seconds, known.sizes)
+
+
+def test_data_are_asked_for_before_anything_is_computed(home, monkeypatch):
+    monkeypatch.setattr(sets.archives, "read", lambda spec, **_: (_ for _ in ()).throw(
+        sets.Missing(f"{spec.name} is not here; put it there")))
+    standing = {"chen/natural": missing.recorded(chen := catalogue.experiments()["chen/natural"],
+                                                 chen.planned()[0])}
+    run = next(n for n, a in standing["chen/natural"].published.items() if a["dataset"] == "mnist")
+    with pytest.raises(runtime.UserError, match="mnist is not here") as error:
+        fill.ask_for_data([missing.Task("chen/natural", run, 1.0)], standing)
+    assert "\n" not in str(error.value)
+
+
 def test_only_what_fits_is_started_and_the_unknown_last():
     long, short, other, unknown = (task(run, seconds) for run, seconds in (
         ("long", 90.0), ("short", 10.0), ("other", 55.0), ("unknown", None)))
 
     def fit(*tasks, seconds=60, cores=1):
-        return [t.run for job in fill.fitting([[t] for t in tasks], seconds, cores) for t in job]
+        return ["".join(t.run for job in some for t in job)
+                for some in fill.fitting([[t] for t in tasks], seconds, cores, {})]
 
     assert fit(long, unknown, short) == ["short", "unknown"]
-    assert fit(short, other) == ["short"] and fit(short, other, cores=2) == ["short", "other"]
-    assert fit(long) == [] and fit(unknown) == ["unknown"] and fit(task("all", 60.0), unknown) == ["all"]
+    assert fit(short, other) == ["short", ""] and fit(short, other, cores=2) == ["shortother", ""]
+    assert fit(long) == ["", ""] and fit(unknown) == ["", "unknown"]
+    lines = list(fill.plan([short, unknown], {short}, {unknown}, [], 1, 1))
+    assert lines[0] == "2 runs are missing, about 0.0 h on one core and 1 of unknown length"
+    assert lines[1].startswith("1 of them fit") and lines[3] == (
+        "then, of unknown length, as far as time is left: 1 run of x/a")
 
 
 # ---- knobs and the worktree ------------------------------------------------------------------------------
@@ -162,7 +228,8 @@ def git(folder, *words):
 
 
 def test_the_worktree_is_what_is_committed_at_each_start(tmp_path, monkeypatch):
-    monkeypatch.setattr(fill, "ROOT", tmp_path)
+    for module in (fill, fill.git):
+        monkeypatch.setattr(module, "ROOT", tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     with pytest.raises(runtime.UserError, match="no git checkout"):
         fill.worktree()
@@ -189,7 +256,9 @@ def test_a_second_one_in_the_same_tree_refuses(tmp_path, monkeypatch):
     (tmp_path / "_runs").mkdir()
     with open(tmp_path / "_runs/.fill.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(runtime.UserError, match="another `make fill` is at work"):
+        lock.write("123\n")
+        lock.flush()
+        with pytest.raises(runtime.UserError, match="another `make fill` is at work .*process 123;"):
             fill.move(())
 
 
@@ -264,6 +333,27 @@ def test_jobs_end_when_the_time_is_up_or_at_ctrl_c(place, monkeypatch, capfd, en
     assert ("the time is up" in output) == (end == "time")
     assert re.search(r"ren/squares/s +\d\.\d min, stopped; nothing left", output) and "FAILED" not in output
     assert (place / "ended").exists()
+
+
+def test_jobs_end_when_what_started_them_is_killed(place):
+    """Nobody is there to stop them then."""
+    code = ("from workflow import fill, jobs, missing\n"
+            "jobs.give_way = lambda: None\n"
+            "fill.listed = lambda *_: {'ren/squares/s': {'words': ['ren/squares', 's'], 'after': [], "
+            "'priority': 1, 'mem_mb': 1, 'gpu': 0, 'minutes': 60}}\n"
+            "fill.compute([], 600, 1)")
+    started = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL)
+
+    def comes(name):
+        end = time.monotonic() + 60
+        while not Path(name).exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        return Path(name).exists()
+
+    assert comes("begun")
+    started.kill()
+    started.wait()
+    assert comes("ended")
 
 
 def test_a_workflow_gives_way_to_other_sessions_too():

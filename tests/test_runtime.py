@@ -3,7 +3,6 @@ import errno
 import multiprocessing
 import os
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -166,29 +165,6 @@ def test_a_command_prepares_its_process_before_anything_else():
     for path, (text, body) in commands.items():
         if "shared" in text + body:  # what imports nothing of the package has no messages of it
             assert re.match(r"\s*runtime\.prepare\((computes=False)?\)", body), path
-
-
-def test_a_copy_inside_another_repository_has_not_that_one_s_revision(tmp_path):
-    def git(*words):
-        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *words], cwd=tmp_path,
-                       check=True, capture_output=True)
-
-    tree = tmp_path / "exported"
-    (tree / "shared").mkdir(parents=True)
-    for name in ("__init__.py", "runtime.py"):
-        shutil.copy(ROOT / "shared" / name, tree / "shared")
-    git("init", "-q")
-    git("commit", "-q", "--allow-empty", "-m", "another")
-
-    def revision(**more):
-        environment = {k: v for k, v in os.environ.items() if k != "BOUNDARY_REVISION"}
-        return subprocess.run([sys.executable, "-c", "from shared import runtime; print(runtime.revision())"],
-                              cwd=tree, env={**environment, "PYTHONPATH": str(tree), **more}, text=True,
-                              capture_output=True, check=True).stdout.strip()
-
-    assert revision() == "unknown" and revision(BOUNDARY_REVISION="abc") == "abc"
-    (tmp_path / ".git").rename(tree / ".git")
-    assert len(revision()) >= 7 and revision() != "unknown"
 
 
 def test_a_lock_dies_with_its_holder(tmp_path):

@@ -5,9 +5,9 @@ import importlib.util
 import math
 import multiprocessing
 import os
-from pathlib import Path
 from collections import Counter
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -238,7 +238,7 @@ def edited(tmp_path, monkeypatch):
     ("shared.training.fit", "recipe.rate / 25,", "recipe.rate / 24,"),
     ("shared.training.recipe", "momentum: float = 0.9 ", "momentum: float = 0.8 "),
     ("report.zoo", "half = weights.half()", "half = weights.bfloat16()"),
-    ("report.zoo", "net.load_state_dict(weights)", "net.load_state_dict(weights, strict=False)")])
+    ("report.zoo", "load_state_dict(weights)", "load_state_dict(weights, strict=False)")])
 def test_code_that_decides_a_network_moves_its_digest(edited, module, old, new):
     before = zoo.digest("ren-a")
     edited(module, old, new)
@@ -247,7 +247,8 @@ def test_code_that_decides_a_network_moves_its_digest(edited, module, old, new):
 
 @pytest.mark.parametrize("module, old, new", [
     ("report.zoo", "it is trained anew", "it is not used"),
-    ("papers.ren.models", "def ren_b(", "def ren_bb("), ("shared.training.fit", "One training loop", "A loop")])
+    ("papers.ren.models", "def ren_b(", "def ren_bb("),
+    ("shared.training.fit", "One training loop", "A loop")])
 def test_other_code_does_not(edited, module, old, new):
     before = zoo.digest("ren-a")
     edited(module, old, new)
@@ -271,7 +272,7 @@ def test_a_kept_network_of_other_code_is_not_loaded(home, digits, edited, capsys
     assert zoo.changed(place, identity) and zoo.changed("cache/gone", identity)
     with monkeypatch.context() as full:
         full.setattr(sets, "_profile", "paper")
-        with pytest.raises(runtime.UserError, match="trained by other code than today's; `make fill`") as error:
+        with pytest.raises(runtime.UserError, match="by other code than today's; `make fill`") as error:
             of_code()
         assert "\n" not in str(error.value) and not capsys.readouterr().err and not kept(home)
         with inputs.kept_in(home / "states"), inputs.ledger() as book:

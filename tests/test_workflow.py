@@ -24,7 +24,7 @@ from jupytext.sync_contentsmanager import build_sync_jupytext_contents_manager_c
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from traitlets.config import Config
 
-from report import page, parameters
+from report import git, page, parameters
 from report.experiment import Results
 from report.repository import ROOT
 from shared import runtime
@@ -256,12 +256,8 @@ def test_the_python_of_the_command_runs_the_notebook(tmp_path, monkeypatch):
 def test_only_what_needs_the_last_commit_needs_git(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("BOUNDARY_REVISION", raising=False)
-    runtime.revision.cache_clear()
-    try:
-        assert runtime.revision() == "unknown" and runtime.committed(ROOT / "Makefile") is None
-    finally:
-        runtime.revision.cache_clear()
-    for command in (fill.worktree, lambda: versions.same("he/attacks")):
+    assert git.revision() == "unknown" and git.committed(ROOT / "Makefile") is None
+    for command in (fill.worktree, lambda: versions.compare("he/attacks")):
         with pytest.raises(runtime.UserError, match="no git on this machine"):
             command()
 

@@ -2,7 +2,9 @@
 
 They are computed at low priority in a worktree of HEAD, so that the tree may be edited meanwhile, and are
 written into the results of the tree, each the moment it is finished. First come those of EXPERIMENT, then
-what `workflow.missing` tells first. Snakemake starts them (fill.smk), here or, by its OPTIONs, on a cluster.
+what `workflow.missing` tells first, each after those of its inputs that are out of date or gone; where these
+do not fit into the time, it is not started. Snakemake starts them (fill.smk), here or, by its OPTIONs, on a
+cluster.
 """
 import fcntl
 import itertools
@@ -10,13 +12,15 @@ import json
 import math
 import os
 import shutil
-import subprocess
+import signal
 import sys
 from pathlib import Path
 
-from report import repository
+from report import experiment as experiments
+from report import git, repository
 from report.repository import ROOT
 from shared import runtime
+from shared.data import sets
 from shared.runtime import UserError
 from workflow import catalogue, jobs, missing
 
@@ -42,25 +46,15 @@ def knobs(hours, cores, first="", *options):
 
 
 # ---- the worktree ----------------------------------------------------------------------------------------
-def git(*words, folder=None):
-    words = ("-C", str(folder or ROOT), "-c", "core.hooksPath=/dev/null", *words)  # a person's hooks stay out
-    return subprocess.run(["git", *words], capture_output=True, text=True)
-
-
 def worktree():
     """The worktree, made or brought to HEAD."""
-    runtime.git_needed()
-    top = git("rev-parse", "--show-toplevel")
-    head = git("rev-parse", "--verify", "HEAD")
-    if top.returncode or head.returncode or not os.path.samefile(top.stdout.strip(), ROOT):
-        raise UserError(f"{ROOT}: no git checkout with a commit; runs are computed from what is committed")
-    tree, commit = ROOT / TREE, head.stdout.strip()
-    if (tree / ".git").exists() and git("reset", "--hard", commit, folder=tree).returncode == 0:
-        git("clean", "-fd", folder=tree)
+    commit, tree = git.head(), ROOT / TREE      # runs are computed from what is committed
+    if (tree / ".git").exists() and git.git("reset", "--hard", commit, folder=tree).returncode == 0:
+        git.git("clean", "-fd", folder=tree)
         return tree
     shutil.rmtree(tree, ignore_errors=True)     # half-made, or of a tree that was moved
-    git("worktree", "prune")
-    added = git("worktree", "add", "--detach", "--force", str(tree), commit)
+    git.git("worktree", "prune")
+    added = git.git("worktree", "add", "--detach", "--force", str(tree), commit)
     if added.returncode:
         raise UserError(f"{tree}: git cannot make a worktree there: {added.stderr.strip().splitlines()[-1]}")
     return tree
@@ -70,12 +64,18 @@ def move(words):
     """Go on in the worktree, as the same process, with the folders and the lock of this tree."""
     place = ROOT / TREE.with_name(".fill.lock")
     place.parent.mkdir(exist_ok=True)
-    lock = open(place, "w")     # held by the process, whatever it runs
+    lock = open(place, "a+")    # held by the process, whatever it runs
+    lock.seek(0)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
+        other = lock.read().strip() or "unknown"
         lock.close()
-        raise UserError("another `make fill` is at work in this tree; stop it first, or let it end") from None
+        raise UserError(f"another `make fill` is at work in this tree, process {other}; stop it first "
+                        f"(kill {other}), or let it end") from None
+    lock.truncate(0)
+    lock.write(f"{os.getpid()}\n")
+    lock.flush()
     os.set_inheritable(lock.fileno(), True)
     tree = worktree()
     env = os.environ | {HERE: str(lock.fileno()), "PYTHONPATH": str(tree),
@@ -87,17 +87,30 @@ def move(words):
 
 
 # ---- what to compute -------------------------------------------------------------------------------------
-def queue(known, lacking, first):
-    """All tasks in the order in which to start them."""
+def queue(known, lacking, first, inputs=None):
+    """All tasks in the order in which to start them, each after its inputs.
+
+    inputs   what `missing.inputs` returns
+    """
     whole = [t for runs in known.values() for t in runs.values()]
     ranked = [t for _, some in missing.steps(lacking) for t in whole if t in some]
-    return sorted(dict.fromkeys(ranked + whole), key=lambda t: t.experiment != first)   # else in their order
+    order = {}
+
+    def place(task):
+        if task not in order:
+            for other in [t for t in whole if t in inputs[task]] if inputs and inputs[task] else ():
+                place(other)
+            order[task] = None
+
+    for task in sorted(dict.fromkeys(ranked + whole), key=lambda t: t.experiment != first):
+        place(task)
+    return list(order)
 
 
 def in_jobs(tasks):
     """Lists of tasks in their order: short ones of an experiment, in the same sizes, share a start."""
     several = []
-    for _, alike in itertools.groupby(tasks, lambda t: (t.experiment, t.sizes)):
+    for _, alike in itertools.groupby(tasks, lambda t: (t.experiment, t.sizes, t.seconds is None)):
         job = []
         for task in alike:
             if job and missing.hours([*job, task]) * 3600 > SHORT:
@@ -108,15 +121,43 @@ def in_jobs(tasks):
     return several
 
 
-def fitting(several, seconds, cores):
-    """The jobs that end in time, each on the core that is free first; those of unknown length come last."""
-    free, fit = [seconds] * cores, []
-    for job in sorted(several, key=lambda job: job[0].seconds is None):
+def fitting(several, seconds, cores, inputs):
+    """`(jobs that end in time, jobs of unknown length)`; of both, those whose inputs are fresh or among them.
+
+    A job takes the core that is free first.
+
+    inputs   what `missing.inputs` returns
+    """
+    free, fit, unknown = [seconds] * cores, [], []
+    for job in several:
         core, needed = free.index(max(free)), sum(task.seconds or 0 for task in job)
-        if free[core] > 0 and needed <= free[core]:
+        if job[0].seconds is None:
+            unknown.append(job)
+        elif needed <= free[core]:
             free[core] -= needed
             fit.append(job)
-    return fit
+    while True:
+        there = {task for job in [*fit, *unknown] for task in job}
+        ready = {task for task in there if inputs.get(task, set()) <= there}
+        if ready == there:
+            return fit, unknown
+        fit, unknown = ([some for job in jobs_ if (some := [t for t in job if t in ready])]
+                        for jobs_ in (fit, unknown))
+
+
+def ask_for_data(tasks, standing):
+    """Open the data sets that tasks name, or else that runs of their experiments have read.
+
+    Raises UserError for one that cannot be had.
+    """
+    needed = set()
+    for name in dict.fromkeys(t.experiment for t in tasks):
+        texts, results = set(), standing[name]
+        experiments.texts_of([results.published[t.run] for t in tasks if t.experiment == name], texts)
+        needed |= texts & {*sets.names()} or {
+            data for run in results.recorded.values() for data in run.provenance["data"]}
+    for name in sorted(needed & {*sets.names()}):
+        sets.load(name, profile="paper")
 
 
 def listed(several, seconds):
@@ -133,19 +174,22 @@ def listed(several, seconds):
         entries[name] = {
             "words": [experiment.name, *(task.run for task in job), *sizes],
             "after": [other for other, some in zip(names, several)
-                      if some[0].experiment in experiment.versions],
+                      if some[0].experiment in experiment.before],
             "priority": len(several) - place, "mem_mb": 1000 * experiment.memory, "gpu": experiment.gpu,
             "minutes": math.ceil(60 + 120 * hours)}     # after which a cluster may kill it
     return entries
 
 
-def plan(tasks, inside, lacking, hours, cores):
+def plan(tasks, inside, unknown, lacking, hours, cores):
     """Lines on what is ahead."""
     known = [t for t in tasks if t.seconds is not None]
-    yield f"{len(tasks)} runs are missing, about {missing.hours(known):,.1f} h on one core"
+    others = f" and {len(tasks) - len(known)} of unknown length" if len(known) < len(tasks) else ""
+    yield f"{len(tasks)} runs are missing, about {missing.hours(known):,.1f} h on one core{others}"
     yield (f"{len(inside)} of them fit into {hours:g} h with {cores} job{'s' * (cores > 1)}: "
            f"{missing.where(inside) or 'none'}")
     yield f"they complete {missing.in_words([i for i in lacking if i.tasks <= inside])}"
+    if unknown:
+        yield f"then, of unknown length, as far as time is left: {missing.where(unknown)}"
 
 
 # ---- computing -------------------------------------------------------------------------------------------
@@ -165,21 +209,27 @@ def main(*words):
     hours, cores, first, options = knobs(*words)
     if HERE not in os.environ:
         move(words)
-    known = missing.tasks(missing.standings())
-    lacking = missing.items(known)
-    tasks = queue(known, lacking, first)
+    standing = missing.standings()
+    known = missing.tasks(standing)
+    lacking, inputs = missing.items(known), missing.inputs(standing, known)
+    tasks = queue(known, lacking, first, inputs)
     if not tasks:
         print("no run is missing: there is nothing to compute")
         return
-    several = fitting(in_jobs(tasks), hours * 3600, cores)
-    for line in plan(tasks, {task for job in several for task in job}, lacking, hours, cores):
+    several = fitting(in_jobs(tasks), hours * 3600, cores, inputs)
+    inside, unknown = ({task for job in some for task in job} for some in several)
+    for line in plan(tasks, inside, unknown, lacking, hours, cores):
         print(line, flush=True)
+    several = [job for some in several for job in some]
     if not several:
         raise SystemExit("nothing fits into this time; take more HOURS")
+    ask_for_data([task for job in several for task in job], standing)
     raise SystemExit(compute(several, hours * 3600, cores, *options))
 
 
 if __name__ == "__main__":
     runtime.prepare()
     runtime.stop_cleanly()
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:     # not under nohup
+        signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))      # it ends with its terminal
     main(*sys.argv[1:])

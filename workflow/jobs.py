@@ -1,6 +1,5 @@
 """Run a workflow of this folder with Snakemake, one line a job (`plugins/snakemake_logger_plugin_lines`)."""
 import contextlib
-import ctypes
 import os
 import signal
 import subprocess
@@ -30,7 +29,7 @@ def run(workflow, jobs, *options, timeout=None, low=False, **how):
     how        for `subprocess.Popen`
     """
     command = [sys.executable, "-m", "snakemake", "-s", f"workflow/{workflow}", "--cores", str(jobs),
-               "--logger", "lines", *options]
+               "--jobs", str(jobs), "--logger", "lines", *options]      # here, and on a cluster
     path = [str(ROOT / "workflow/plugins"), *filter(None, [os.environ.get("PYTHONPATH")])]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(path),
                         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
@@ -42,7 +41,8 @@ def run(workflow, jobs, *options, timeout=None, low=False, **how):
         if low:
             give_way()
 
-    with subprocess.Popen(command, env=env, start_new_session=True, preexec_fn=begin, **how) as child:
+    with (subprocess.Popen(command, env=env, start_new_session=True, preexec_fn=begin, **how) as child,
+          ends_with_this(child)):
         try:
             return child.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -53,11 +53,27 @@ def run(workflow, jobs, *options, timeout=None, low=False, **how):
             raise
 
 
+@contextlib.contextmanager
+def ends_with_this(child):
+    """Inside the block, the child's group ends when this process does, even where it is killed.
+
+    A shell waits for the end of a pipe that only this process holds open.
+    """
+    words = f"read -r _; kill -s INT -- -{child.pid}; sleep {PATIENCE}; kill -s KILL -- -{child.pid}"
+    guard = subprocess.Popen(["/bin/sh", "-c", words], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        yield
+    finally:
+        guard.kill()
+        guard.wait()
+        guard.stdin.close()
+
+
 def give_way():
-    """In the child: take low priority, and end with the parent, even where that is killed."""
+    """In the child: take low priority."""
     os.nice(10)
-    with contextlib.suppress(OSError, AttributeError):      # what Linux alone has
-        ctypes.CDLL(None).prctl(1, signal.SIGINT)           # PR_SET_PDEATHSIG
+    with contextlib.suppress(OSError):                      # what Linux alone has
         Path("/proc/self/autogroup").write_text("10")       # sessions have a priority of their own
 
 

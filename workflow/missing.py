@@ -54,9 +54,9 @@ class Item:
         return printed and printed.label
 
 
-def nearest(results, name):
-    """The recorded runs most like a missing one: the more arguments are equal, the more alike."""
-    wanted = [(k, v) for k, v in results.published[name].items() if k not in results.sizes]
+def nearest(results, name, of=None):
+    """The recorded runs most like a missing one (of `of`): the more arguments are equal, the more alike."""
+    wanted = [(k, v) for k, v in (of or results).published[name].items() if k not in results.sizes]
     known = {}
     for run in results.recorded.values():
         alike = sum(k in run.arguments and store.same(run.arguments[k], v) for k, v in wanted)
@@ -64,15 +64,18 @@ def nearest(results, name):
     return known[max(known)] if known else []
 
 
-def task(results, name):
+def task(results, name, others=()):
     """The `Task` of a run, in the sizes that its like commonly have.
 
     A published size may take days, and then smaller ones are recorded. Seconds are None where no run of the
     same kind of device is: a graphics card tells nothing of a processor.
+
+    others   `Results` of experiments with the same function, for one of which nothing is recorded
     """
+    alike = next(filter(None, (nearest(some, name, results) for some in (results, *others))), [])
     like = [(tuple((size, had) for size, (had, of) in run.sizes.items()
                    if had < of and size in results.sizes), run.provenance)
-            for run in nearest(results, name)]
+            for run in alike]
     sizes, _ = Counter(these for these, _ in like).most_common(1)[0] if like else ((), 0)
     seconds = [p["seconds"] for these, p in like if these == sizes
                and p["device"].startswith("NVIDIA") == torch.cuda.is_available()]
@@ -81,8 +84,30 @@ def task(results, name):
 
 def tasks(standing):
     """`{experiment: {run: Task}}` of what `standings` returns."""
-    return {name: {n: task(results, n) for n in [*absent(results), *results.outdated]}
+    functions = {name: e.function for name, e in catalogue.experiments().items()}
+    alike = {name: [standing[n] for n, f in functions.items() if f is functions[name] and n != name]
+             for name in standing}
+    return {name: {n: task(results, n, alike[name]) for n in [*absent(results), *results.outdated]}
             for name, results in standing.items()}
+
+
+def inputs(standing, known):
+    """`{task: tasks that come before it}`: inputs of it that are out of date or gone.
+
+    Of a run that is not recorded, or of which nobody noted what it read, all that are out of date; and where
+    nothing that it could read is recorded, all of that.
+    """
+    needed = {}
+    for name, some in known.items():
+        for t in some.values():
+            run, needed[t] = standing[name].recorded.get(t.run), set()
+            for first in catalogue.experiments()[name].after:
+                there, lacking = standing[first.name], known[first.name]
+                opened = run.inputs if run else None
+                needed[t] |= {other for other in lacking.values() if (
+                    f"runs/{first.name}/{other.run}" in opened if opened is not None
+                    else other.run in there.outdated or not there.recorded)}
+    return needed
 
 
 def items(known):

@@ -1,10 +1,10 @@
 """Show that changed code gives the results it gave: python -m workflow.versions [same [NAME [COMMIT]]]
 
-Each recorded run and kept network holds the digest of its code (`report.code`). Where the code has another one
-now, and the version is the same, they are out of date. `same` computes at smoke size, with the code of the last
-commit (or of COMMIT) and with that of this tree: of an experiment one run for each attack, network and the like
-that its plan names; of an architecture a short training on embedded data. Where all numbers are the same,
-`report/same.json` gets both digests. Without NAME it tries all that have changed.
+Each recorded run and kept network holds the digest of its code (`report.code`). Where the code has another
+one now, and the version is the same, they are out of date. `same` computes at smoke size, with the code of
+the last commit (or of COMMIT) and with that of this tree: of an experiment one run for each attack, network
+and the like that its plan names; of an architecture a short training on embedded data. Where all numbers are
+the same, `report/same.json` gets both digests. Without NAME it tries all that have changed.
 """
 import json
 import os
@@ -16,7 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from report import experiment as experiments
-from report import git, registry, same, store, zoo
+from report import git, same, store, zoo
 from report.repository import ROOT
 from shared import runtime
 from shared.data import sets
@@ -103,9 +103,9 @@ def changes(before, after):
 def computed(tree, names):
     """What `told` says in a tree, in a process and a cache of its own."""
     with tempfile.TemporaryDirectory() as cache:
-        done = subprocess.run([sys.executable, "-m", "workflow.versions", "told", *names], cwd=tree, text=True,
-                              env=os.environ | {"PYTHONPATH": str(tree), "BOUNDARY_CACHE": cache},
-                              capture_output=True)
+        env = os.environ | {"PYTHONPATH": str(tree), "BOUNDARY_CACHE": cache}
+        done = subprocess.run([sys.executable, "-m", "workflow.versions", "told", *names], cwd=tree, env=env,
+                              text=True, capture_output=True)
     if done.returncode:
         last = (done.stderr.strip() or "it said nothing").splitlines()[-1]
         raise runtime.UserError(f"the code {'now' if tree == ROOT else 'before'} cannot compute "
@@ -143,7 +143,7 @@ def compare(name="", commit="HEAD"):
                        *off[:5]]
         else:
             same.enter({name: (old["digest"], new["digest"])})
-            print(f"{name}: {len(new['runs'])} runs at smoke size are as in {commit}; both digests are entered")
+            print(f"{name}: {len(new['runs'])} runs at smoke size are as in {commit}; its digest is entered")
             agreed.append(name)
     failed += [f"{name}: what is kept is of code before {commit}; name the commit before the change: "
                f"make same EXPERIMENT={name} FROM=commit" for name in changed() if name in agreed]
