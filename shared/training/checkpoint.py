@@ -5,8 +5,8 @@ data come from. It goes when the run is written.
 """
 from contextlib import contextmanager
 
-from shared import runtime
-from shared.data import content
+from .. import runtime
+from ..data import content
 
 _folder = None      # of the run being computed, or None
 
