@@ -1,11 +1,46 @@
 """The instruments, for any model; a module imports only from those below it.
 
+    from boundary_book import PGD, Linf, card
+
+In the book's own notebooks the package is called `shared`.
+
 card                        a report card of any model: all of these on the same images
 borderline, boundary, regions, roby, susceptibility     what a network's decision boundary is like
 attacks                     threats, judge and Result; one file a family of attacks
 training                    one training loop with hooks, recipes, checkpoints
-inference                   asks a model: logits, labels, margins, gradients
+inference                   evaluates a model: logits, labels, margins, gradients
 data, similarity            data sets as tensors, content hashes; SSIM of whole batches
 statistics                  intervals of shares, rank correlations
-runtime                     folders, files, locks, device, random generators, what a user is told
+runtime                     folders, files, locks, device, random generators, errors of one line
+
+The short names, such as `PGD`, are listed in `__init__.pyi` and imported when they are first used.
 """
+import ast
+import importlib
+import sys
+from pathlib import Path
+
+__version__ = "0.1.0"
+
+_STUB = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+ORIGINS = {alias.name: node.module for node in _STUB.body if isinstance(node, ast.ImportFrom)
+           for alias in node.names}     # {short name: its module; None where it is a module itself}
+__all__ = [*ORIGINS]
+
+_twin = sys.modules.get({"shared": "boundary_book", "boundary_book": "shared"}[__name__])
+if hasattr(_twin, "ORIGINS"):
+    raise ImportError(f"{__file__} and {_twin.__file__} are two copies of one package in one process: import "
+                      "one of them, or uninstall boundary-book where you work in a clone of the book")
+
+
+def __getattr__(name):
+    if name not in ORIGINS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = ORIGINS[name]
+    if module is None:
+        return importlib.import_module(f".{name}", __name__)
+    return getattr(importlib.import_module(f".{module}", __name__), name)
+
+
+def __dir__():
+    return [*globals(), *__all__]

@@ -19,9 +19,9 @@ from numbers import Integral, Real
 
 import torch
 
-from shared.inference import check_tensors, clipped, labels
-from shared.runtime import UserError, seeded
-from shared.similarity import ssim
+from .inference import check_tensors, clipped, labels
+from .runtime import UserError, seeded
+from .similarity import ssim
 
 UNIFORM = {"white": 255, "black": 0}
 OBJECTIVES = ("separability", "adversarial")

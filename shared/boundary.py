@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import torch
 
-from shared import runtime
-from shared.inference import check_images, checked_logits, chunk_for, classes, frozen, logits
-from shared.runtime import UserError
+from . import runtime
+from .inference import check_images, checked_logits, chunk_for, classes, frozen, logits
+from .runtime import UserError
 
 NEVER = -1            # adjacent class of a direction in which no other class was found
 BEYOND = 1.0          # ... and its distance, the top of the pixel range, as the authors' code has it

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
-from shared import runtime
-from shared.runtime import UserError
+from . import runtime
+from .runtime import UserError
 
 ROUNDING = 1e-5   # by which pixels may leave [0, 1]
 MAPS = 64    # work memory of a forward and backward pass in float32 images, roughly, per image

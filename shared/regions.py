@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import torch
 
-from shared.inference import check_images, checked_logits, frozen, labels
-from shared.runtime import UserError, seeded
+from .inference import check_images, checked_logits, frozen, labels
+from .runtime import UserError, seeded
 
 LEAST = 80         # adversarial examples that the paper needs of an image
 CHANGED = 1000     # a value is changed if it differs when rounded to thousandths, as in the authors' code

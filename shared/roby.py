@@ -23,9 +23,9 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from shared import inference, runtime
-from shared.inference import check_images, chunk_for, device_of, frozen, logits, pixels
-from shared.runtime import UserError
+from . import inference, runtime
+from .inference import check_images, chunk_for, device_of, frozen, logits, pixels
+from .runtime import UserError
 
 NORMS = (2, float("inf"))
 

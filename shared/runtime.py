@@ -269,7 +269,7 @@ def has_bf16(device):
     import torch
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
-    able = torch.cpu.get_capabilities()
+    able = getattr(torch.cpu, "get_capabilities", dict)()     # from torch 2.11 on; before, none is told of
     return bool(able.get("avx512_bf16") or able.get("amx_bf16") or able.get("bf16"))
 
 
@@ -335,9 +335,9 @@ def chunked(function, *tensors, chunk):
         try:
             parts.append(function(*(t[start:start + chunk] for t in tensors)))
             start += chunk
-        except (torch.OutOfMemoryError, RuntimeError) as error:
-            out_of_memory = isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)
-            if not out_of_memory or chunk == 1:
+        except RuntimeError as error:
+            full = isinstance(error, torch.cuda.OutOfMemoryError) or "can't allocate memory" in str(error)
+            if not full or chunk == 1:
                 raise
             chunk = max(1, chunk // 2)
             if torch.cuda.is_available():

@@ -20,7 +20,7 @@ from functools import cache, partial
 
 import torch
 
-from shared.runtime import UserError
+from .runtime import UserError
 
 K1, K2 = 0.01, 0.03
 CONVENTIONS = ("matlab", "skimage", "uniform")

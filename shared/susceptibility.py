@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import torch
 
-from shared import inference
-from shared.attacks.line import gradients, scalings, smallest_steps, squared_error, unit
-from shared.attacks.noise import draw, random_flips
-from shared.inference import Careful, check_images, checked_logits, frozen, label_margins
-from shared.runtime import UserError, seeded
-from shared.statistics import share_interval
+from . import inference
+from .attacks.line import gradients, scalings, smallest_steps, squared_error, unit
+from .attacks.noise import draw, random_flips
+from .inference import Careful, check_images, checked_logits, frozen, label_margins
+from .runtime import UserError, seeded
+from .statistics import share_interval
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -133,3 +134,17 @@ def outputs(folder, name):
     cells = json.loads(ran(folder, name).read_text())["cells"]
     return [o["data"]["application/vnd.boundary-book+json"] for c in cells for o in c.get("outputs", [])
             if "application/vnd.boundary-book+json" in o.get("data", {})]
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory):
+    """A folder with what the wheel of this tree holds."""
+    tree, wheels, folder = (tmp_path_factory.mktemp(name) for name in ("tree", "wheels", "installed"))
+    shutil.copytree(ROOT / "shared", tree / "shared", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tree)
+    build = f"from setuptools import build_meta; build_meta.build_wheel({str(wheels)!r})"
+    subprocess.run([sys.executable, "-c", build], cwd=tree, check=True, capture_output=True)
+    wheel, = wheels.iterdir()
+    shutil.unpack_archive(wheel, folder, "zip")
+    return folder

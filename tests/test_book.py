@@ -406,5 +406,5 @@ def test_the_home_page_cites_the_book_as_its_citation_file_does():
     author, = citation["authors"]
     home = (ROOT / "book/index.md").read_text()
     assert citation["message"] in home
-    for value in (author["name"], citation["title"], citation["version"], citation["repository-code"]):
+    for value in (author["name"], citation["title"], citation["repository-code"]):
         assert f"{{{value}}}" in home, value

@@ -3,7 +3,6 @@ import copy
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from functools import partial
@@ -28,35 +27,30 @@ SHOWN = [cell.source for cell in CELLS if "show-input" in cell.metadata.get("tag
 PROSE = "\n".join(cell.source for cell in CELLS if cell.cell_type == "markdown")
 
 
-@pytest.fixture(scope="module")
-def packages(tmp_path_factory):
-    """A folder with the package as it is installed, without the repository."""
-    folder = tmp_path_factory.mktemp("packages")
-    shutil.copytree(ROOT / "shared", folder / "shared", ignore=shutil.ignore_patterns("__pycache__"))
-    return folder
-
-
-def run(code, folder, packages, *options):
-    """A finished process of a script in a folder."""
+def run(code, folder, installed):
+    """A finished process of a script in a folder, beside a reader's own package and module `shared`."""
     (folder / "script.py").write_text(code)
+    (folder / "shared").mkdir()
+    for name in ("shared/__init__.py", "shared.py"):
+        (folder / name).write_text("raise ImportError('not the instruments')")
     env = {k: v for k, v in os.environ.items() if not k.startswith(("BOUNDARY_", "PYTHON"))}
-    return subprocess.run([sys.executable, *options, "script.py"], cwd=folder, capture_output=True, text=True,
-                          env={**env, "PYTHONPATH": str(packages), "HOME": str(folder / "home"),
+    return subprocess.run([sys.executable, "script.py"], cwd=folder, capture_output=True, text=True,
+                          env={**env, "PYTHONPATH": str(installed), "HOME": str(folder / "home"),
                                "OMP_NUM_THREADS": "1"})
 
 
-def test_the_script_and_what_follows_run_as_shown(tmp_path, packages):
+def test_the_script_and_what_follows_run_as_shown(tmp_path, installed):
     """At the end the boxes once more, where no example is found."""
     start, end = SHOWN[-1].split("L2(1.5)")
-    done = run("\n\n".join([*SHOWN, f"{start}L2(1e-6){end}"]), tmp_path, packages)
+    done = run("\n\n".join([*SHOWN, f"{start}L2(1e-6){end}"]), tmp_path, installed)
     assert done.returncode == 0, done.stderr
     values = dict(re.findall(r"^([\w ]+): (\S+)$", done.stdout, re.MULTILINE))
     assert float(values["accuracy"]) > 0.9 > 0.5 > float(values["accuracy under PGD"])
     assert "classified correctly" in done.stdout and done.stdout.count("no example found") == 1
-    assert sorted(os.listdir(tmp_path)) == ["card.html", "card.json", "script.py"]
+    assert sorted(os.listdir(tmp_path)) == ["card.html", "card.json", "script.py", "shared", "shared.py"]
 
 
-def test_a_pretrained_model_and_a_file_of_images_run_as_shown(tmp_path, packages):
+def test_a_pretrained_model_and_a_file_of_images_run_as_shown(tmp_path, installed):
     script, = re.findall(r"```python\n(.*?)```", PROSE, re.DOTALL)
     with torch.random.fork_rng():
         torch.manual_seed(0)
@@ -66,19 +60,9 @@ def test_a_pretrained_model_and_a_file_of_images_run_as_shown(tmp_path, packages
     mean, std = (torch.tensor(v).view(3, 1, 1) for v in ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)))
     y = network((torch.as_tensor(x).permute(0, 3, 1, 2) / 255 - mean) / std).argmax(1)
     np.savez(tmp_path / "images.npz", x=x, y=y.numpy())
-    done = run(script, tmp_path, packages)
+    done = run(script, tmp_path, installed)
     assert done.returncode == 0, done.stderr
     assert "accuracy: 1.0\nResult(4 images: 4 correct before" in done.stdout
-
-
-@pytest.mark.parametrize("name", ["shared/__init__.py", "shared.py"])
-def test_what_a_reader_s_own_shared_does_and_the_remedy(tmp_path, packages, name):
-    (tmp_path / "shared").mkdir()   # without __init__.py it hides nothing
-    script = "import shared.statistics as module\nprint(module.__file__)"
-    assert run(script, tmp_path, packages).stdout.strip() == str(packages / "shared/statistics.py")
-    (tmp_path / name).touch()
-    assert "No module named 'shared.statistics'" in run(script, tmp_path, packages).stderr
-    assert run(script, tmp_path, packages, "-P").stdout.strip() == str(packages / "shared/statistics.py")
 
 
 # ---- the table of models -----------------------------------------------------------------------------------

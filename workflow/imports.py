@@ -1,9 +1,11 @@
 """Which files of the project a module or notebook imports, and what else its run depends on."""
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
 from report.repository import ROOT
+from shared import ORIGINS
 
 PACKAGES = ("shared", "report", "papers")
 
@@ -19,6 +21,8 @@ def _direct(path, root, _mtime):
             above = path.relative_to(root).parent.parts[:1 - node.level or None] if node.level else ()
             module = ".".join([*above, *filter(None, [node.module])])
             names |= {module, *(f"{module}.{alias.name}" for alias in node.names)}
+    names = {re.sub(r"^boundary_book\b", "shared", name) for name in names}
+    names |= {f"shared.{origin}" for name, origin in ORIGINS.items() if f"shared.{name}" in names and origin}
     for parts in (name.split(".") for name in names):
         for n in range(1, len(parts) + 1) if parts[0] in PACKAGES else ():
             base = root.joinpath(*parts[:n])

@@ -22,7 +22,7 @@
 # # Your own model: a script to copy, then each instrument
 #
 # The instruments of this book work on any classifier of images. `pip install .` in a clone of the repository installs them as the Python
-# package `shared`. The script below is complete: copy it into a file in any folder and run it. It trains a small network on embedded digits,
+# package `boundary_book`. The script below is complete: copy it into a file in any folder and run it. It trains a small network on embedded digits,
 # applies three instruments, and writes a {ref}`report card <report-card>` of all instruments. For your own model, replace its parts 1 and 2.
 
 # %% tags=["parameters"]
@@ -76,14 +76,10 @@ def typical(*names):
 import torch
 from torch import nn
 
-from shared import borderline, inference, roby
-from shared.attacks.gradient import PGD
-from shared.attacks.threat import Linf
-from shared.card import card
-from shared.data import sets
+from boundary_book import PGD, Linf, borderline, card, inference, load, roby
 
 # 1. Your images, [N, C, H, W] from 0 to 1, and their classes, [N] from 0.
-digits = sets.load("digits")
+digits = load("digits")
 x_train, y_train = digits.x_train / 255, digits.y_train
 x_test, y_test = digits.x_test / 255, digits.y_test
 
@@ -125,9 +121,6 @@ rows = torch.randperm(len(x_test), generator=page.generator("images"))[:scale.im
 model, x, y = model.to(page.device), x_test[rows].to(page.device), y_test[rows].to(page.device)
 
 # %% [markdown]
-# A package or file of your own with the name `shared` beside the script (`shared/__init__.py`, `shared.py`) hides the instruments: Python
-# reports `No module named 'shared.attacks'` or the like. Rename it, or start the script by `python -P script.py`.
-#
 # ## A pretrained model and your own images
 #
 # Weights come from a file of PyTorch, images from an `.npz` file with `x` (uint8, `[N, H, W, 3]`) and `y`. If the accuracy is that of chance,
@@ -137,10 +130,8 @@ model, x, y = model.to(page.device), x_test[rows].to(page.device), y_test[rows].
 # import torch
 # import torchvision
 #
-# from shared.attacks.gradient import PGD
-# from shared.attacks.threat import Linf
-# from shared.card import images_of
-# from shared.inference import accuracy, adapt
+# from boundary_book import PGD, Linf, accuracy, adapt
+# from boundary_book.card import images_of
 #
 # network = torchvision.models.resnet18(weights=None)
 # network.load_state_dict(torch.load("resnet18.pt", weights_only=True))
@@ -153,7 +144,7 @@ model, x, y = model.to(page.device), x_test[rows].to(page.device), y_test[rows].
 #
 # ## What models may look like
 #
-# `adapt` comes from `shared.inference`. Images in a numpy array become a tensor by `torch.from_numpy(images).float()`, labels by `torch.from_numpy(labels).long()`. An unsuitable model, image or
+# Images in a numpy array become a tensor by `torch.from_numpy(images).float()`, labels by `torch.from_numpy(labels).long()`. An unsuitable model, image or
 # label raises an error of one line, except that a single probability (a sigmoid) counts as a logit above 0: every image gets class 1.
 #
 # | Your model | Pass to the instruments |
@@ -173,7 +164,7 @@ model, x, y = model.to(page.device), x_test[rows].to(page.device), y_test[rows].
 # better, and so is a larger accuracy under attack, if the attack is stronger than noise of the same size ({ref}`he-3`).
 
 # %% tags=["show-input"]
-from shared.attacks.optimised import CarliniWagner
+from boundary_book import CarliniWagner
 
 attack = CarliniWagner(rate=0.2, c=1.0, searches=3, iterations=100)
 result = attack(model, x, y, generator=0)
@@ -213,8 +204,7 @@ typical("borderline_similarity")
 # ({ref}`he-4`). Purity, the share of directions to the most frequent other class, is neither good nor bad.
 
 # %% tags=["show-input"]
-from shared.attacks.directions import directions
-from shared.boundary import survey
+from boundary_book import directions, survey
 
 lines = directions(x[0].numel(), 25, negatives=True, generator=0)
 crossings = survey(model, x, lines, step=0.02, top=0.5)
@@ -237,8 +227,8 @@ typical("boundary_distance", "boundary_censored", "purity")
 # flips more labels.
 
 # %% tags=["show-input"]
-from shared.attacks.line import lost_margin
-from shared.susceptibility import susceptibility
+from boundary_book.attacks.line import lost_margin
+from boundary_book.susceptibility import susceptibility
 
 noise = susceptibility(model, x, y, generator=0, draws=100, count=512, largest=10.0, loss=lost_margin)
 flipped = [share["percent"] for share in noise.random_shares]    # None where no image has an attack
@@ -280,8 +270,7 @@ typical("roby", "overlap")
 # ({ref}`shu-2-4`). `card(model, x, y, retrained=models[1:])` adds such a section to the card.
 
 # %% tags=["show-input"]
-from shared import regions
-from shared.attacks.threat import L2
+from boundary_book import L2, regions
 
 models = [model, trained(seed=1), trained(seed=2)]    # the attacked one first
 chosen = (regions.answers(models, x) == y).all(0).nonzero()[:1, 0]    # all are correct

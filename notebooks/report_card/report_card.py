@@ -29,7 +29,7 @@
 # images, `y` their labels. For one model write `card(model, x, y)`. The HTML file needs no other file; `card.json` has the numbers.
 #
 # ```python
-# from shared.card import card
+# from boundary_book import card
 #
 # report = card({"plain": a, "robust": b}, x, y)
 # report.save("card.html")

@@ -1,7 +1,7 @@
 """Random orthogonal directions in the space of images, all of one length."""
 import torch
 
-from shared.runtime import UserError, seeded
+from ..runtime import UserError, seeded
 
 
 def directions(d, k, *, negatives=False, generator):

@@ -11,10 +11,10 @@ from typing import ClassVar
 import torch
 from torch.nn import functional as F
 
-from shared.attacks.judge import Attack
-from shared.attacks.threat import L1, Threat, checked
-from shared.inference import Classifier, frozen, gradient, label_margins, mended, unusable
-from shared.runtime import UserError
+from ..inference import Classifier, frozen, gradient, label_margins, mended, unusable
+from ..runtime import UserError
+from .judge import Attack
+from .threat import L1, Threat, checked
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import torch
 
-from shared import inference, runtime
-from shared.attacks.threat import Threat, checked, per_image
-from shared.inference import check_images, checked_logits, frozen, logits
-from shared.runtime import UserError
+from .. import inference, runtime
+from ..inference import check_images, checked_logits, frozen, logits
+from ..runtime import UserError
+from .threat import Threat, checked, per_image
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,12 +6,12 @@ from typing import NamedTuple
 import torch
 from torch.nn import functional as F
 
-from shared import inference, runtime
-from shared.attacks.judge import Attack
-from shared.attacks.search import first_flips, reaches
-from shared.attacks.threat import L2
-from shared.inference import device_of, differentiable, frozen, label_margins, memory_format
-from shared.runtime import UserError
+from .. import inference, runtime
+from ..inference import device_of, differentiable, frozen, label_margins, memory_format
+from ..runtime import UserError
+from .judge import Attack
+from .search import first_flips, reaches
+from .threat import L2
 
 
 def squared_error(scores, labels):

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import torch
 
-from shared.attacks.judge import Attack
-from shared.attacks.search import first_flips, reaches
-from shared.attacks.threat import Threat, checked
-from shared.runtime import UserError, seeded
+from ..runtime import UserError, seeded
+from .judge import Attack
+from .search import first_flips, reaches
+from .threat import Threat, checked
 
 
 def uniform_ball(count, shape, generator):

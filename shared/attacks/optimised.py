@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 import torch
 
-from shared.attacks.directions import directions
-from shared.attacks.judge import Attack, fooled, setting_of, values
-from shared.attacks.search import State
-from shared.attacks.threat import L2, per_image
-from shared.inference import gradient, memory_format, mended, unusable
-from shared.runtime import UserError
+from ..inference import gradient, memory_format, mended, unusable
+from ..runtime import UserError
+from .directions import directions
+from .judge import Attack, fooled, setting_of, values
+from .search import State
+from .threat import L2, per_image
 
 BETA, BETA_SQUARE, EPSILON = 0.9, 0.999, 1e-8   # Adam's, TensorFlow's defaults
 LARGEST_C = 1e10                                # upper end of the search for c: not met before a success

@@ -3,9 +3,9 @@ from dataclasses import dataclass
 
 import torch
 
-from shared import runtime
-from shared.inference import check_images, checked_logits, classes, frozen, logits
-from shared.runtime import UserError
+from .. import runtime
+from ..inference import check_images, checked_logits, classes, frozen, logits
+from ..runtime import UserError
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@ from typing import NamedTuple
 
 import torch
 
-from shared import runtime
-from shared.inference import Decision, logits
+from .. import runtime
+from ..inference import Decision, logits
 
 
 class State:

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import torch
 
-from shared.runtime import UserError
+from ..runtime import UserError
 
 
 @dataclass(frozen=True)

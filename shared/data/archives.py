@@ -14,9 +14,9 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
-from shared import runtime
-from shared.data import download
-from shared.data.content import fingerprint
+from .. import runtime
+from . import download
+from .content import fingerprint
 
 log = logging.getLogger(__name__)
 CONNECT_SECONDS = 10            # for all mirrors of a data set together

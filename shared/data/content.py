@@ -11,7 +11,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
-from shared import runtime
+from .. import runtime
 
 # What is hashed before an array's bytes. The second form names the arrays of all recorded runs.
 HEAD, UNIT_HEAD = "{name}:{array.dtype.str}{array.shape};", "{name}{array.dtype}{array.shape};"

@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from shared import runtime
-from shared.data import archives, standins
-from shared.data.archives import SPECS, DataError, Missing
-from shared.data.content import fingerprint
-from shared.runtime import UserError
+from .. import runtime
+from ..runtime import UserError
+from . import archives, standins
+from .archives import SPECS, DataError, Missing
+from .content import fingerprint
 
 log = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 """The state of a computation that is not finished yet: a killed one goes on instead of starting again."""
-from shared import runtime
-from shared.data import content
+from .. import runtime
+from ..data import content
 
 
 class Checkpoint:

@@ -5,10 +5,10 @@ import math
 import torch
 from torch.nn import functional as F
 
-from shared import inference, runtime
-from shared.data.content import fingerprint
-from shared.inference import evaluate, pixels
-from shared.training.checkpoint import Checkpoint
+from .. import inference, runtime
+from ..data.content import fingerprint
+from ..inference import evaluate, pixels
+from .checkpoint import Checkpoint
 
 
 def fit(net, x, y, recipe, *, generator, device, hook=None, after_epoch=None, label="training",

@@ -2,7 +2,7 @@
 import dataclasses
 from dataclasses import dataclass
 
-from shared import runtime
+from .. import runtime
 
 CHOICES = {"optimiser": ("sgd", "adam"), "schedule": ("one-cycle", "constant", "steps"),
            "loss": ("cross-entropy", "squared"), "reduction": ("mean", "sum")}
