@@ -267,7 +267,8 @@ def card(model: Any, x: torch.Tensor, y: torch.Tensor, *, images: int = 100, ret
                     sections[name].append(Section(**raw | {"measures": measures}))
                     if file and not raw["error"]:
                         kept[f"{own} {instrument.title}"] = raw
-                        runtime.write_atomically(Path(file), lambda part: part.write_text(json.dumps(kept), encoding="utf-8"))
+                        runtime.write_atomically(
+                            Path(file), lambda part: part.write_text(json.dumps(kept), encoding="utf-8"))
                     if log:
                         stopped = f", {raw['error']}" if raw["error"] else ""
                         log(f"{name}: {instrument.title}, {raw['seconds']} s{stopped}")
