@@ -11,7 +11,8 @@ import pytest
 import papers
 from report import code, git, registry, same
 from report.experiment import Experiment
-from shared import ROOT, runtime
+from report.repository import ROOT
+from shared import runtime
 from shared.data import sets
 from workflow import versions
 
