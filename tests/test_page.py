@@ -72,7 +72,8 @@ def test_embedded_data_are_compared_with_no_published_value(paper, name):
     scale = {"fraction": 1, "parts": {"runs": [1, 1]}}
     texts = []
     for proxies in ({}, {"mnist": "digits"}):
-        built = record.build(item, rows=item.rows[:1], claims=dict.fromkeys(item.claims, "not judged here"))
+        built = record.build(item, rows=item.rows[:1],
+                             claims=dict.fromkeys(item.claims, Rule(None, open="not judged here")))
         built |= {"rows": item.rows[:1], "scale": scale | {"proxies": proxies}}
         texts.append(results.page(item, {"recorded": record_of("in part"), "this run, quick": built})[1])
     real, embedded = texts
