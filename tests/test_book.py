@@ -9,6 +9,7 @@ from html import unescape
 from html.parser import HTMLParser
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import quote, unquote, urlparse
 
 import pytest
@@ -178,6 +179,32 @@ def test_rows_of_a_record_become_a_csv_file(monkeypatch, tmp_path):
     with open(tmp_path / "x.csv", newline="") as file:
         assert list(csv.DictReader(file)) == [{"network": "A", "white.class": "8", "white.p": "0.5", "n": ""},
                                               {"network": "B, C", "white.class": "", "white.p": "", "n": ""}]
+
+
+def test_a_page_made_from_results_is_read_again_only_where_they_changed(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(ROOT / "book/_ext"))
+    import generated
+    results = {"rows": "0.5", "claims": "holds"}
+    monkeypatch.setattr(generated, "block", lambda name, argument, text: results[name])
+    pages = {name: tmp_path / f"{name}.md" for name in ("table", "list", "prose")}
+    for page, block in (("table", "rows"), ("list", "claims"), ("prose", None)):
+        pages[page].write_text(f"# Page\n```{{generated}} {block}\n```\n" if block else "# Page\n")
+    env = SimpleNamespace(found_docs=pages.keys(), doc2path=pages.get)
+
+    def read_again():
+        names = generated.outdated(None, env, set(), set(), set())
+        for name in names or pages:
+            generated.replace(SimpleNamespace(env=env), name, [pages[name].read_text()])
+        return names
+
+    assert read_again() == read_again() == []    # the first build reads all pages
+    results["rows"] = "0.6"
+    assert read_again() == ["table"] and read_again() == []
+    results |= {"rows": "0.7", "claims": "fails"}
+    assert read_again() == ["table", "list"]
+    env.found_docs = {"list"}
+    results |= {"rows": "0.8", "claims": "open"}
+    assert read_again() == ["list"]    # the other was removed
 
 
 def test_pages_name_the_sample_data_that_they_use_in_place_of_others(book, smoke):

@@ -10,7 +10,6 @@ import sys
 import time
 import venv
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -483,23 +482,49 @@ def test_every_notebook_declares_its_parameters_each_with_help_and_papermill_rea
         assert papermill.inspect_notebook(ROOT / "notebooks" / f"{name}.ipynb").keys() == known.keys(), name
 
 
-def test_what_a_killed_or_failed_rendering_left_goes(tmp_path, monkeypatch):
-    """A script in place of jupyter-book, which marks whole pages at its end."""
+@pytest.fixture
+def rendering(tmp_path, monkeypatch):
+    """`rendering()` renders a tree with a script in place of jupyter-book, which marks whole pages."""
     tool, pages = tmp_path / "bin" / "jupyter-book", tmp_path / "_build" / "html"
     tool.parent.mkdir()
-    tool.write_text(f"#!/bin/sh\nrm -f {pages}/.whole; mkdir -p {pages}; echo $PROFILE > {pages}/profile\n"
+    tool.write_text(f"#!/bin/sh\nrm -f {pages}/.whole; mkdir -p {pages}; echo $PROFILE >> {pages}/profiles\n"
                     f"touch {pages}/.whole\n[ ! -e {tmp_path}/broken ] || exit 2\n")
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
     monkeypatch.setenv("PROFILE", "that of the shell")
-    monkeypatch.setattr(render, "ROOT", tmp_path)
-    monkeypatch.setattr(render, "PAGES", pages)
-    monkeypatch.setattr(render, "WHOLE", pages / ".whole")
-    left = tmp_path / "_build/.doctrees/environment.pickle"
-    for broken, whole in ((False, False), (False, True), (True, True), (False, False)):
+    for name, value in (("ROOT", tmp_path), ("PAGES", pages), ("WHOLE", pages / ".whole")):
+        monkeypatch.setattr(render, name, value)
+
+    def profiles():
+        """The profiles of the renderings since pages were last made from nothing."""
+        render.main("smoke")
+        return (pages / "profiles").read_text().split()
+
+    return profiles
+
+
+def test_what_a_killed_or_failed_rendering_left_goes(rendering, tmp_path):
+    left, broken = tmp_path / "_build/.doctrees/environment.pickle", tmp_path / "broken"
+    for whole in (False, True):
         left.parent.mkdir(parents=True, exist_ok=True)
         left.touch()
-        (tmp_path / "broken").touch() if broken else (tmp_path / "broken").unlink(missing_ok=True)
-        with pytest.raises(SystemExit, match="2") if broken else nullcontext():
-            render.main("smoke")
-        assert left.exists() == whole and (pages / "profile").read_text() == "smoke\n"
+        assert rendering()[0] == "smoke" and left.exists() == whole
+    broken.touch()
+    (tmp_path / "_toc.yml").touch()
+    with pytest.raises(SystemExit, match="2"):
+        rendering()
+    broken.unlink()
+    assert rendering() == ["smoke"] and not left.exists()
+
+
+def test_nothing_is_rendered_where_nothing_changed(rendering, tmp_path):
+    page = tmp_path / "_build/html/page.html"
+    assert rendering() == rendering() == ["smoke"]
+    for n, file in enumerate(("book/index.md", "_runs/smoke/notebooks/ren/x.ipynb", "shared/x.py"), 2):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).touch()
+        assert rendering() == rendering() == ["smoke"] * n
+    (tmp_path / "_build/html/.whole").write_text("")    # as jupyter-book alone leaves it
+    assert rendering() == rendering() == ["smoke"] * 5
+    page.touch()    # by another hand: the pages are made from nothing
+    assert rendering() == ["smoke"] and not page.exists()
