@@ -22,8 +22,8 @@ def runs(profile):
 
 def state(*places):
     """A digest of the names, sizes and times of all files in some places: another one if a file changes."""
-    found = (path for place in places for path in (place, *place.rglob("*")) if path.is_file())
-    facts = sorted((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in found
+    files = (path for place in places for path in (place, *place.rglob("*")) if path.is_file())
+    facts = sorted((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files
                    if path != WHOLE and "__pycache__" not in path.parts)
     return hashlib.sha256(repr(facts).encode()).hexdigest()
 
