@@ -1,6 +1,7 @@
 # make book      run the notebooks that are out of date, then render _build/html
 # make test      style, imports between packages, tests
-# make bench     our kernels against peers and against their floor; KEEP=results/benchmarks.json: for the book
+# make bench     our kernels against peers and against their floor; KEEP=results/benchmarks.json: for the book;
+#                PROFILE=smoke: whether all of it runs, in seconds
 # make data      every data set: found, downloaded, or what to do
 # make missing   what some hours would complete; which runs are absent, smaller than published, or out of date
 # make fill      HOURS=n: compute missing runs that long, at low priority; FIRST=experiment: its runs first;
@@ -57,9 +58,14 @@ test: $(READY)
 	@lint-imports --no-cache | tail -n 4
 	@OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE python -m pytest -n $$(($(JOBS) + 1)) --dist worksteal
 
+ifeq ($(PROFILE),smoke)
+bench: $(READY)
+	@python -m benchmarks
+else
 bench:
 	$(MAKE) --no-print-directory LOCK=benchmarks/requirements.lock VENV=.venv-bench .venv-bench/.ready
 	PATH="$(abspath .venv-bench)/bin:$$PATH" python -m benchmarks $(KEEP)
+endif
 
 # make -C sets w and leaves PWD as it was. -P: a folder or file `shared` of the reader hides nothing.
 OUT ?= card.html

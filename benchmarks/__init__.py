@@ -1,7 +1,13 @@
-"""Our kernels against peers and against their floor: `make bench` (`python -m benchmarks`)."""
+"""Our kernels against peers and against their floor: `make bench` (`python -m benchmarks`).
+
+With PROFILE=smoke all of it runs in seconds, on few images and beside the peers that are installed: what it
+prints means nothing, but that it runs.
+"""
+import os
 import statistics
 import textwrap
 import time
+from importlib.util import find_spec
 
 import torch
 
@@ -9,6 +15,21 @@ from report import registry
 from shared import inference, runtime
 from shared.data import sets
 from shared.training.recipe import Recipe
+
+SMOKE = os.environ.get("PROFILE") == "smoke"
+
+
+def sized(full, smoke):
+    """A size, or a tuple of sizes, of the benchmark: `smoke` where it is only seen that all of it runs."""
+    return smoke if SMOKE else full
+
+
+def installed(library):
+    """Whether a peer takes part: in the full benchmark all of them do."""
+    return not SMOKE or find_spec(library) is not None
+
+
+TRAINING = sized(6000, 512)     # images
 
 
 def seconds(function):
@@ -26,7 +47,7 @@ def rounds(*functions, repeats=9):
     """
     for function in functions:
         function()
-    return [tuple(map(seconds, functions)) for _ in range(repeats)]
+    return [tuple(map(seconds, functions)) for _ in range(sized(repeats, 1))]
 
 
 def median(values):
@@ -64,12 +85,12 @@ def filter_products(pairs, way, *, chunk=96):
 
 
 def trained(name, dataset, **options):
-    """Net trained on about 6,000 images: the cost needs real boundaries, not the best net."""
+    """Net trained on about TRAINING images: the cost needs real boundaries, not the best net."""
     from shared.training.fit import fit  # the only training: the other tables need none of it
 
     generator = runtime.generator(0, name)
     net = registry.build(name, generator=generator, **options)
-    recipe = Recipe(epochs=-(-6000 // len(dataset.x_train)), images=6000)
+    recipe = Recipe(epochs=-(-TRAINING // len(dataset.x_train)), images=TRAINING)
     fit(net, dataset.x_train, dataset.y_train, recipe, generator=generator, device=torch.device("cpu"))
     return net.eval()
 
@@ -81,7 +102,7 @@ def network(name, dataset):
 
 def mnist():
     """MNIST from the data folder, else the embedded digits; never a download."""
-    here = (runtime.data_folder() / "mnist.npz").is_file()
+    here = not SMOKE and (runtime.data_folder() / "mnist.npz").is_file()
     return sets.load("mnist", profile="paper" if here else "smoke")
 
 

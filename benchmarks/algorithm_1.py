@@ -5,10 +5,11 @@ from functools import partial
 import torch
 from skimage.metrics import structural_similarity
 
-from benchmarks import FILTERS, factor, filter_products, median, network, repeated, seconds, table
+from benchmarks import FILTERS, factor, filter_products, median, network, repeated, seconds, sized, table
 from shared.borderline import mix, search
 
-DIGITS, DIGITS_LITERAL, ITERATIONS, THRESHOLD = 4_000, 100, 9, 0.99
+DIGITS, DIGITS_LITERAL = sized((4_000, 100), (100, 2))
+ITERATIONS, THRESHOLD = 9, 0.99
 REPEATS = {"ren-a": 7, "ren-b": 3, "ren-c": 3}      # the shorter the search, the more a busy machine shows
 
 
@@ -49,7 +50,7 @@ def measure(classify, digits, background, threshold, *, repeats):
         return classes
 
     rounds = []
-    for _ in range(repeats):
+    for _ in range(sized(repeats, 1)):
         start, forward = time.perf_counter(), 0.0
         pairs = search(timed, digits, background, max_iterations=ITERATIONS, threshold=threshold)
         whole, mixed = time.perf_counter() - start, int(pairs.iterations.sum())

@@ -1,14 +1,12 @@
 """Carlini & Wagner's L2 attack beside those of Foolbox, torchattacks and ART: distance, passes, seconds."""
+import math
 import warnings
 from functools import partial
 
 import torch
-import torchattacks
-from art.attacks.evasion import CarliniL2Method
-from art.estimators.classification import PyTorchClassifier
 from torch import nn
 
-from benchmarks import factor, median, rounds, seconds, table, trained
+from benchmarks import factor, installed, median, rounds, seconds, sized, table, trained
 from shared import inference
 from shared.attacks.optimised import CarliniWagner
 
@@ -16,12 +14,14 @@ with warnings.catch_warnings():      # Foolbox takes a filter from where SciPy n
     warnings.simplefilter("ignore", DeprecationWarning)
     import foolbox
 
-IMAGES, IMAGES_ART = 64, 4       # ART is about a hundred times slower: few images, its seconds are scaled
-SEARCHES, ITERATIONS, RATE, SMALL_RATE, C = 4, 100, 0.1, 0.01, 1.0
+# ART is about a hundred times slower: few images, its seconds are scaled.
+IMAGES, IMAGES_ART = sized((64, 4), (16, 1))
+SEARCHES, ITERATIONS = sized((4, 100), (1, 9))
+RATE, SMALL_RATE, C = 0.1, 0.01, 1.0
 REPEATS = {"ren-a": 5, "ren-b": 3}
 FLOOR = 10                       # batches that the floor is measured on
 CURVED = "Passes against distance"
-CURVE = ((4, 100), (4, 75), (4, 50), (4, 30), (2, 100), (3, 100), (6, 100))
+CURVE = sized(((4, 100), (4, 75), (4, 50), (4, 30), (2, 100), (3, 100), (6, 100)), ((1, 9), (1, 5)))
 
 
 class Counted(nn.Module):
@@ -53,11 +53,14 @@ def peer_foolbox(net, x, y, *, searches=SEARCHES, iterations=ITERATIONS, rate=RA
 
 def peer_torchattacks(net, x, y, *, rate=RATE):
     """It has one c and no search: all iterations go into it."""
+    import torchattacks
     images = torchattacks.CW(net, c=C, steps=SEARCHES * ITERATIONS, lr=rate)(x, y)
     return images, wrong(net, images, y)
 
 
 def peer_art(net, x, y, *, rate=RATE):
+    from art.attacks.evasion import CarliniL2Method
+    from art.estimators.classification import PyTorchClassifier
     classifier = PyTorchClassifier(net, nn.CrossEntropyLoss(), tuple(x.shape[1:]), 10, clip_values=(0, 1),
                                    device_type="cpu")
     attack = CarliniL2Method(classifier, learning_rate=rate, binary_search_steps=SEARCHES,
@@ -115,8 +118,9 @@ def run(dataset):
 def side_by_side(name, net, x, y, repeats, *, art):
     """Equal searches and iterations. ART takes one turn, on few images, where it is asked for."""
     batches, setting = SEARCHES * ITERATIONS, f"{SEARCHES} x {ITERATIONS}"
-    attacks = {f"ours, {setting}": ours, f"Foolbox, {setting}": peer_foolbox,
-               f"torchattacks, 1 x {batches}": peer_torchattacks}
+    attacks = {f"ours, {setting}": ours, f"Foolbox, {setting}": peer_foolbox}
+    if installed("torchattacks"):
+        attacks[f"torchattacks, 1 x {batches}"] = peer_torchattacks
     outcomes = {}
 
     def attack(label, function, count=None):
@@ -129,7 +133,7 @@ def side_by_side(name, net, x, y, repeats, *, art):
     runs = [partial(attack, label, function) for label, function in attacks.items()]
     *times, floors = zip(*rounds(*runs, floor, repeats=repeats))
     spent = dict(zip(attacks, times))
-    if art:
+    if art and installed("art"):
         label, scale = f"ART, {setting}, {IMAGES_ART} images", len(x) / IMAGES_ART
         spent[label] = [seconds(partial(attack, label, peer_art, IMAGES_ART)) * scale]
     own = outcomes[f"ours, {setting}"]
@@ -170,8 +174,9 @@ def curve(name, net, x, y):
     rows = [(label, f"{f.passes:.0f}", share(f.success), f"{f.mean:.3f}", f"{spent[label]:.1f}")
             for label, f in sorted(outcomes.items(), key=lambda pair: pair[1].passes)]
     target = outcomes[f"Foolbox, {most}"]
-    least = {who: min(f.passes for label, f in outcomes.items() if label.startswith(who) and
-                      f.success.sum() >= target.success.sum() and f.mean <= 1.01 * target.mean)
+    as_near = {label: f.passes for label, f in outcomes.items()
+               if f.success.sum() >= target.success.sum() and f.mean <= 1.01 * target.mean}
+    least = {who: min((n for label, n in as_near.items() if label.startswith(who)), default=math.nan)
              for who in ("ours", "Foolbox")}
     table(f"{CURVED}, Carlini & Wagner L2 on {name}, rate {RATE}, {len(x)} images",
           ("attack, searches x iterations", "passes an image", "success", "mean L2", "s, one run"), rows,
@@ -181,7 +186,9 @@ def curve(name, net, x, y):
 
 def small_rate(name, net, x, y):
     """What is returned where the searches end too early: at a small rate black pixels hardly move."""
-    attacks = {"ours": ours, "Foolbox": peer_foolbox, "torchattacks": peer_torchattacks}
+    attacks = {"ours": ours, "Foolbox": peer_foolbox}
+    if installed("torchattacks"):
+        attacks["torchattacks"] = peer_torchattacks
     rows = []
     for label, attack in attacks.items():
         f = Outcome(partial(attack, rate=SMALL_RATE), net, x, y)

@@ -1,16 +1,16 @@
 """ROBY beside its forward pass, the attack of the paper, and Algorithm 1 sample by sample (`chen`)."""
 import torch
 
-from benchmarks import factor, median, repeated, rounds, table, trained
+from benchmarks import factor, median, repeated, rounds, sized, table, trained
 from shared import roby, runtime
 from shared.attacks.gradient import PGD
 from shared.attacks.threat import Linf
 from shared.inference import chunk_for, frozen, logits
 
 NETS = ("chen-lenet", "chen-fcn")
-OPTIONS = {"chen-fcn": {"layers": 2, "neurons": 1000}}
-IMAGES, ATTACKED, SLOW, REPEATS = 10_000, 200, 1_000, 5
-STEPS = 40
+OPTIONS = {"chen-fcn": {"layers": 2, "neurons": sized(1000, 20)}}
+IMAGES, ATTACKED, SLOW, STEPS = sized((10_000, 200, 1_000, 40), (100, 4, 50, 2))
+REPEATS = 5
 
 
 def sample_by_sample(features, labels):

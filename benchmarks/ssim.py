@@ -1,17 +1,15 @@
 """SSIM of 28 x 28 images: `shared.similarity` against other libraries, time and deviation from float64."""
 from functools import partial
 
-import piq
-import pytorch_msssim
 import torch
 from skimage.metrics import structural_similarity
-from torchmetrics.functional.image import structural_similarity_index_measure
 
-from benchmarks import FILTERS, factor, filter_products, median, repeated, rounds, table
+from benchmarks import FILTERS, factor, filter_products, installed, median, repeated, rounds, sized, table
 from shared.borderline import mix
 from shared.similarity import ssim
 
-PAIRS, PAIRS_SCIKIT, CHUNK = 4000, 400, 200
+PAIRS, PAIRS_SCIKIT = sized((4000, 400), (96, 8))
+CHUNK = 200
 
 
 def direct(x, y, *, crop):
@@ -40,12 +38,21 @@ def chunked(function, chunk=CHUNK):
     return lambda x, y: torch.cat([function(a, b) for a, b in zip(x.split(chunk), y.split(chunk))])
 
 
-PEERS = {
-    "torchmetrics (mirrored border)": chunked(lambda a, b: structural_similarity_index_measure(
-        a, b, data_range=255.0, sigma=1.5, kernel_size=11, reduction="none")),
-    "pytorch-msssim": chunked(lambda a, b: pytorch_msssim.ssim(a, b, data_range=255, size_average=False)),
-    "piq": chunked(lambda a, b: piq.ssim(a, b, data_range=255.0, reduction="none", downsample=False)),
-}
+def peers():
+    """`{label: function(x, y)}` of the other libraries."""
+    libraries = {}
+    if installed("torchmetrics"):
+        from torchmetrics.functional.image import structural_similarity_index_measure
+        libraries["torchmetrics (mirrored border)"] = partial(
+            structural_similarity_index_measure, data_range=255.0, sigma=1.5, kernel_size=11,
+            reduction="none")
+    if installed("pytorch_msssim"):
+        import pytorch_msssim
+        libraries["pytorch-msssim"] = partial(pytorch_msssim.ssim, data_range=255, size_average=False)
+    if installed("piq"):
+        import piq
+        libraries["piq"] = partial(piq.ssim, data_range=255.0, reduction="none", downsample=False)
+    return {label: chunked(function) for label, function in libraries.items()}
 
 
 def run(dataset):
@@ -63,7 +70,7 @@ def run(dataset):
         "ours, scikit-image border": (partial(ssim, x, y, convention="skimage"), truth[5], PAIRS),
         "scikit-image": (partial(scikit, x[some], y[some]), truth[5][some], PAIRS_SCIKIT),
         **{name: (partial(peer, *floats), truth[0 if "border" in name else 5], PAIRS)
-           for name, peer in PEERS.items()},
+           for name, peer in peers().items()},
     }
     floors = [partial(filter_products, PAIRS, way) for way in FILTERS]
     spent = list(zip(*rounds(*(k for k, _, _ in kernels.values()), *floors)))

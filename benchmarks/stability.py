@@ -5,7 +5,7 @@ from functools import partial
 
 import torch
 
-from benchmarks import median, rounds, table
+from benchmarks import median, rounds, sized, table
 from papers.sutton import models as sutton
 from papers.sutton.experiments import problem
 from report import registry
@@ -15,7 +15,9 @@ from shared.attacks.noise import draw, random_flips
 from shared.inference import Careful, logits, margins, pixels
 from shared.training.fit import fit
 
-IMAGES, SUBJECTS, DRAWS, DELTAS = 40, 4, 200, (2, 10)
+IMAGES, SUBJECTS, DRAWS = sized((40, 4, 200), (4, 1, 5))
+DELTAS = 2, 10
+TIMED = sized(None, 16)     # images of the training and of a pass; None: all
 
 
 def literal(net, images, labels, sizes, points, delta):
@@ -38,13 +40,14 @@ def training(name, data, recipe):
 def run():
     """Print two tables, on discs against checkerboards: the cost of a pass; passes of both searches."""
     data = problem("shapes", 0, 8)
-    recipe = replace(sutton.PAPER, epochs=1, milestones=(1,))
+    recipe = replace(sutton.PAPER, epochs=1, milestones=(1,), images=TIMED)
     costs = []
     for name in ("sutton-vgg", "sutton-vgg-short"):
         speeds = [training(name, data, replace(recipe, bf16=bf16)) for bf16 in (False, True)]
-        net, images = registry.build(name).eval(), pixels(data.x_test)
-        passes = rounds(partial(margins, net, images, data.y_test),
-                        partial(margins, net, images, data.y_test, bf16=True))
+        net, images = registry.build(name).eval(), pixels(data.x_test[:TIMED])
+        labels = data.y_test[:TIMED]
+        passes = rounds(partial(margins, net, images, labels),
+                        partial(margins, net, images, labels, bf16=True))
         inference = [len(images) / median(times) for times in zip(*passes)]
         costs += [(f"{name}, {what}", f"{a:,.0f}", f"{b:,.0f}", f"{b / a:.2f}")
                   for what, (a, b) in (("training", speeds), ("inference", inference))]
@@ -80,7 +83,7 @@ def searches(images):
         return timed(f"{label}, bfloat16", search, careful)
 
     steps = both("line search", lambda decide: smallest_steps(decide, images, labels, direction, scalings()))
-    some = steps.found.nonzero()[:SUBJECTS, 0]
+    some = steps.success.nonzero()[:SUBJECTS, 0]
     images, labels, sizes = images[some], labels[some], steps.size[some]
     points, differ = draw(DRAWS, images.shape[1:], runtime.generator(0)), 0
     for delta in DELTAS:

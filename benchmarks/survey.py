@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from benchmarks import factor, median, rounds, table, trained
+from benchmarks import factor, median, rounds, sized, table, trained
 from report import registry
 from shared import runtime
 from shared.attacks.directions import directions
@@ -17,9 +17,11 @@ from shared.boundary import survey
 STEP, TOP = 0.02, 0.48
 LOOKS = round(TOP / STEP)
 D, REPEATS = 28 * 28, 2
-BRITTLE = CarliniWagner(rate=0.1, c=1.0, searches=2, iterations=100)
-CASES = (("ren-a", 3, D, None), ("ren-a", 8, D, BRITTLE), ("ren-a", 100, 16, None), ("ren-b", 8, 49, None))
-IMAGES_MEMORY, LOOKS_MEMORY = 200, 1
+BRITTLE = CarliniWagner(rate=0.1, c=1.0, searches=2, iterations=sized(100, 5))
+CASES = sized(
+    (("ren-a", 3, D, None), ("ren-a", 8, D, BRITTLE), ("ren-a", 100, 16, None), ("ren-b", 8, 49, None)),
+    (("ren-a", 2, 2, None), ("ren-a", 2, 2, BRITTLE)))
+IMAGES_MEMORY, LOOKS_MEMORY = sized(200, 2), 1
 
 
 def image_by_image(net, images, dirs, *, keep=False):
@@ -63,7 +65,7 @@ def run(dataset):
 
         ours, loop, kept = zip(*rounds(*(partial(take, scheme) for scheme in schemes), repeats=REPEATS))
         distances, (step, _), (again, more) = results.values()
-        looks = torch.where(distances.found, (distances.distance / STEP).round().long(), 0)
+        looks = torch.where(distances.reached, (distances.distance / STEP).round().long(), 0)
         differ += int(((looks != step) | (again != step)).sum())
         needed = int(torch.where(step > 0, step, LOOKS).sum())
         what = "images" if attack is None else "OptBrittle"

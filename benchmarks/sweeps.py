@@ -9,9 +9,10 @@ import torch
 from torch.func import functional_call, grad, stack_module_state, vmap
 from torch.nn import functional as F
 
-from benchmarks import factor, median, rounds, table, trained
+from benchmarks import factor, median, rounds, sized, table, trained
 from benchmarks.attacks import Counted
-from papers.shu.experiments import MARGINS, SIZES, SWEEPS, WEIGHTS
+from papers.shu import experiments
+from papers.shu.experiments import MARGINS, SWEEPS
 from report import registry
 from shared import regions as boxes
 from shared import runtime
@@ -20,8 +21,10 @@ with warnings.catch_warnings():      # Foolbox takes a filter from where SciPy n
     warnings.simplefilter("ignore", DeprecationWarning)
     import foolbox
 
-SEARCHES, ITERATIONS = 2, 25         # of Carlini & Wagner's attack, at each of the hundred settings
-STEPS, BATCH, LENETS = 10, 64, 10    # of training
+SETTINGS = sized(100, 2)             # of an attack
+SIZES, WEIGHTS = experiments.SIZES[:SETTINGS], experiments.WEIGHTS[:SETTINGS]
+SEARCHES, ITERATIONS = 2, sized(25, 1)   # of Carlini & Wagner's attack, at each of the hundred settings
+STEPS, BATCH, LENETS = sized((10, 64, 10), (1, 2, 2))    # of training
 
 
 def calls(net, x, y, attacks, sizes):
@@ -43,7 +46,7 @@ def peers():
            for name, kind, whole in (("bim-linf", "Linf", 1), ("bim-l2", "L2", 28), ("bim-l1", "L1", 784))}
     sizes = {"bim-linf": 1, "bim-l2": 28, "bim-l1": 784}
     return {**{name: (attack, [sizes[name] * size for size in SIZES]) for name, attack in bim.items()},
-            "cw2": ([cw(c, kappa) for c, kappa in zip(WEIGHTS, 50 * MARGINS)], [None] * 100)}
+            "cw2": ([cw(c, kappa) for c, kappa in zip(WEIGHTS, SETTINGS // 2 * MARGINS)], [None] * SETTINGS)}
 
 
 @contextlib.contextmanager
@@ -59,17 +62,17 @@ def on(threads):
 
 def sweeps(net, x, y, threads):
     """Rows of seconds and passes of both, one an attack; passes are images that go forward."""
-    fewer = dict(searches=SEARCHES, iterations=ITERATIONS, stop="never")
-    ours = SWEEPS | {"cw2": dataclasses.replace(SWEEPS["cw2"], **fewer)}
+    settings = {"cw2": dict(c=WEIGHTS, searches=SEARCHES, iterations=ITERATIONS, stop="never")}
     rows = []
     for name, (attacks, sizes) in peers().items():
+        attack = dataclasses.replace(SWEEPS[name], **settings.get(name, {"epsilon": SIZES}))
+        ours = partial(boxes.sweep, x=x, y=y, attack=attack, count=SETTINGS)
         counts = []
-        for run in (partial(boxes.sweep, x=x, y=y, attack=ours[name]),
-                    partial(calls, x=x, y=y, attacks=attacks, sizes=sizes)):
+        for run in (ours, partial(calls, x=x, y=y, attacks=attacks, sizes=sizes)):
             counted = Counted(net)
             run(counted)
             counts.append(counted.seen)
-        own, foolbox_times = zip(*rounds(partial(boxes.sweep, net, x, y, ours[name]),
+        own, foolbox_times = zip(*rounds(partial(ours, net),
                                    partial(calls, net, x, y, attacks, sizes), repeats=3))
         per_image = [[1e6 * t / count for t in times] for times, count in zip((own, foolbox_times), counts)]
         rows.append((name, str(threads), *(f"{count:,}" for count in counts), f"{median(own):.1f}",
@@ -117,7 +120,7 @@ def run(dataset):
     x, y = dataset.x_test[:50].float() / 255, dataset.y_test[:50]
     first = (boxes.answers([net], x)[0] == y).nonzero()[0]
     rows = []
-    for threads in sorted({1, os.cpu_count()}):
+    for threads in sized(sorted({1, os.cpu_count()}), [1]):
         with on(threads):
             rows += sweeps(net, x[first], y[first], threads)
     table("A hundred settings of an attack on one image: together, and in a hundred calls of Foolbox, LeNet",

@@ -4,11 +4,12 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks import median, rounds, table
+from benchmarks import median, rounds, sized, table
 from papers.sutton.theory.ball import sample_coordinates, tail
 from papers.sutton.theory.models import classify, half_balls, log_half_balls, log_two_balls, two_balls
 
-ERROR = 0.01          # relative standard error at which random trials are called as good as the exact value
+# The relative standard error at which random trials are called as good as the exact value.
+ERROR = sized(0.01, 1)
 AT_LEAST = 1e-3       # rarer events would take trials for minutes
 CHUNK = 1_000_000     # trials drawn at a time
 
@@ -42,7 +43,7 @@ GRIDS = {
     "half-balls, 10,000 cells": (log_half_balls, np.geomspace(1, 200_000, 50).astype(int),
                                  np.linspace(0, 0.9, 10), np.geomspace(0.01, 50, 20)),
 }
-LOOPED = 100  # cells of a grid that the loop goes through; its time is scaled to all
+LOOPED = sized(100, 4)  # cells of a grid that the loop goes through; its time is scaled to all
 
 
 def trials_seconds(events, given, probability):

@@ -46,10 +46,6 @@ def pytest_configure(config):
     runtime.prepare(computes=hasattr(config, "workerinput") or not config.getoption("numprocesses", None))
 
 
-def pytest_addoption(parser):
-    parser.addoption("--flips", type=int, default=80, help="changed bits that test_fuzz.py tries in all")
-
-
 def pytest_collection_modifyitems(items):
     """What takes longest comes first: with two workers, the book for one and its runs for the other.
 

@@ -334,22 +334,28 @@ def test_a_set_that_cannot_be_downloaded_says_what_to_do(small, folder, name):
     assert sets.load(name, profile="quick").stand_in == "shapes"
 
 
-def test_two_processes_download_once(small, folder, serve):
+def test_two_processes_download_once(small, folder, serve, monkeypatch):
     files, _ = published("mnist", small("mnist"))
     address, requests = serve(files)
+    here = archives.SPECS["mnist"]
+    monkeypatch.setitem(archives.SPECS, "mnist", replace(here, mirrors=[address]))
     program = """
 import json, sys
 from dataclasses import replace
 from shared.data import archives, sets
 counts, contents, mirror = json.loads(sys.argv[1])
 archives.SPECS["mnist"] = replace(archives.SPECS["mnist"], counts=counts, contents=contents, mirrors=[mirror])
+print("begun", flush=True)
 dataset = sets.load("mnist", profile="paper")
 assert dataset.source == "download" and dataset.fingerprint == contents
 """
-    given = json.dumps([COUNTS["mnist"], archives.SPECS["mnist"].contents, address])
+    given = json.dumps([COUNTS["mnist"], here.contents, address])
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    jobs = [subprocess.Popen([sys.executable, "-c", program, given], env=environment) for _ in range(2)]
-    assert [job.wait(60) for job in jobs] == [0, 0]
+    command = [sys.executable, "-c", program, given]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as other:
+        assert other.stdout.readline() == b"begun\n"
+        assert sets.load("mnist", profile="paper").source == "download"
+        assert other.wait(60) == 0
     assert sorted(requests) == sorted(files)
 
 

@@ -394,19 +394,22 @@ def test_running_statistics_are_kept_whole(home, digits, monkeypatch):
     assert float(trained.net[3].running_var[0]) == pytest.approx(123456.789, rel=1e-6)
 
 
-def train_and_log(path):
+def train_and_log(path, begun=None):
+    if begun:
+        begun.set()
     trained = zoo.net("ren-a", FAST, sets.load("digits", profile="smoke"), 0, device=CPU)
     with open(path, "a") as log:
         log.write(f"{trained.fingerprint} {trained.seconds}\n")
 
 
 def test_two_processes_train_one_network_once(home):
-    context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=train_and_log, args=(str(home / "log"),)) for _ in range(2)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    context, log = multiprocessing.get_context("spawn"), str(home / "log")
+    begun = context.Event()
+    other = context.Process(target=train_and_log, args=(log, begun))
+    other.start()
+    assert begun.wait(60)
+    train_and_log(log)
+    other.join()
     first, second = (home / "log").read_text().splitlines()
     assert first == second  # also the seconds: one of them was read, not trained
 

@@ -10,7 +10,6 @@ import sys
 import time
 import venv
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -164,11 +163,12 @@ def test_the_workflow_runs_what_a_change_reaches_and_nothing_else(tmp_path):
     tree = tmp_path / "tree"
     copied(tree, ("shared", "report", "papers", "workflow", "notebooks", "book/reference"),
            ("requirements.lock", "_toc.yml"))
+    now = time.time()
     for name in NOTEBOOKS:
         output = tree / "_runs/smoke/notebooks" / f"{name}.ipynb"
         output.parent.mkdir(parents=True, exist_ok=True)
         output.write_text("{}")
-    jobs(tree, tmp_path, "--touch")
+        os.utime(output, (now, now))    # all at once, after their inputs
 
     def after_changing(file):
         path = tree / file
@@ -262,24 +262,6 @@ def test_only_what_needs_the_last_commit_needs_git(tmp_path, monkeypatch):
             command()
 
 
-def test_make_runs_a_notebook_in_a_folder_with_a_space(tmp_path):
-    tree = tmp_path / "My Drive/book"
-    copied(tree, ("shared", "report", "workflow", "book/reference"),
-           ("Makefile", "requirements.lock", "_toc.yml"))
-    write(tree / "notebooks/ren/in.ipynb", "import shared\nprint(shared.__file__)")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tree / ".venv"], check=True)
-    packages, = tree.glob(".venv/lib/python3*/site-packages")
-    (packages / "boundary_book.pth").write_text(f"{tree}\n")
-    (packages / "others.pth").write_text(f"{Path(papermill.__file__).parent.parent}\n")
-    (tree / ".venv/.ready").touch()
-    # As from a shell of its own, not from the `make` that runs the tests: that one names its own environment.
-    env = {k: v for k, v in environment(tmp_path).items() if k not in ("PYTHONPATH", "VENV", "MAKEFLAGS")}
-    done = subprocess.run(["make", "run", "PROFILE=smoke", "JOBS=1"], cwd=tree, text=True,
-                          capture_output=True, env=env | {"XDG_CACHE_HOME": str(tmp_path)})
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert str(tree) in (tree / "_runs/smoke/notebooks/ren/in.ipynb").read_text()
-
-
 BARS = """from report import notebook
 from shared import runtime
 notebook.prepare_kernel()
@@ -332,7 +314,7 @@ def test_a_copy_says_so_in_one_line_and_records_nothing(home, monkeypatch, capsy
     assert files == ([] if copy else ["extra-of-ours.json"])
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_stopped_run_leaves_no_litter(tmp_path, number):
     flag = tmp_path / "begun"
     source = write(tmp_path / "in.ipynb", f"open({str(flag)!r}, 'w').close()\nimport time\ntime.sleep(600)")
@@ -436,35 +418,6 @@ def test_records_of_one_notebook_are_judged_alone(tmp_path, monkeypatch):
         assert list(records.compare(old, new, ["paper/1_page"])) == lines
 
 
-def test_a_half_made_environment_is_made_anew_and_no_other_folder_touched(tmp_path):
-    def make(folder):
-        return subprocess.run(["make", f"VENV={folder}", f"PYTHON={sys.executable}", "venv"], cwd=ROOT,
-                              text=True, capture_output=True)
-
-    def sound(folder):
-        command = [f"{folder}/bin/python", "-m", "pip", "--version"]
-        return subprocess.run(command, capture_output=True).returncode == 0
-
-    env = tmp_path / "env"
-    (env / "bin").mkdir(parents=True)  # killed while it was made
-    assert "making it anew" in make(env).stderr and sound(env)
-    assert make(env).stderr == ""  # a sound one stays
-    pip, = env.glob("lib/python3*/site-packages/pip")
-    shutil.rmtree(pip)
-    moved = env.rename(tmp_path / "moved")  # without pip, and moved
-    assert "making it anew" in make(moved).stderr and sound(moved)
-    packages, = moved.glob("lib/python3*/site-packages")
-    (packages / "boundary_book.pth").write_text(f"{tmp_path / 'My clone'}\n")
-    assert make(moved).returncode == 0  # of a clone that is no longer there
-    (tmp_path / "My clone/workflow").mkdir(parents=True)
-    refused = make(moved)
-    assert refused.returncode and f"to the clone {tmp_path / 'My clone'}; name another" in refused.stderr
-    letters = tmp_path / "folder/letters"
-    letters.mkdir(parents=True)
-    refused = make(letters.parent)
-    assert refused.returncode and "is a folder of other things" in refused.stderr and letters.exists()
-
-
 @pytest.mark.parametrize("words, message", [
     (["run", "PROFILE=fast"], "allowed: smoke, quick, paper"),
     (["run", "VENV=my env"], "VENV='my env': a folder without spaces")])
@@ -482,23 +435,49 @@ def test_every_notebook_declares_its_parameters_each_with_help_and_papermill_rea
         assert papermill.inspect_notebook(ROOT / "notebooks" / f"{name}.ipynb").keys() == known.keys(), name
 
 
-def test_what_a_killed_or_failed_rendering_left_goes(tmp_path, monkeypatch):
-    """A script in place of jupyter-book, which marks whole pages at its end."""
+@pytest.fixture
+def rendering(tmp_path, monkeypatch):
+    """`rendering()` renders a tree with a script in place of jupyter-book, which marks whole pages."""
     tool, pages = tmp_path / "bin" / "jupyter-book", tmp_path / "_build" / "html"
     tool.parent.mkdir()
-    tool.write_text(f"#!/bin/sh\nrm -f {pages}/.whole; mkdir -p {pages}; echo $PROFILE > {pages}/profile\n"
+    tool.write_text(f"#!/bin/sh\nrm -f {pages}/.whole; mkdir -p {pages}; echo $PROFILE >> {pages}/profiles\n"
                     f"touch {pages}/.whole\n[ ! -e {tmp_path}/broken ] || exit 2\n")
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
     monkeypatch.setenv("PROFILE", "that of the shell")
-    monkeypatch.setattr(render, "ROOT", tmp_path)
-    monkeypatch.setattr(render, "PAGES", pages)
-    monkeypatch.setattr(render, "WHOLE", pages / ".whole")
-    left = tmp_path / "_build/.doctrees/environment.pickle"
-    for broken, whole in ((False, False), (False, True), (True, True), (False, False)):
+    for name, value in (("ROOT", tmp_path), ("PAGES", pages), ("WHOLE", pages / ".whole")):
+        monkeypatch.setattr(render, name, value)
+
+    def profiles():
+        """The profiles of the renderings since pages were last made from nothing."""
+        render.main("smoke")
+        return (pages / "profiles").read_text().split()
+
+    return profiles
+
+
+def test_what_a_killed_or_failed_rendering_left_goes(rendering, tmp_path):
+    left, broken = tmp_path / "_build/.doctrees/environment.pickle", tmp_path / "broken"
+    for whole in (False, True):
         left.parent.mkdir(parents=True, exist_ok=True)
         left.touch()
-        (tmp_path / "broken").touch() if broken else (tmp_path / "broken").unlink(missing_ok=True)
-        with pytest.raises(SystemExit, match="2") if broken else nullcontext():
-            render.main("smoke")
-        assert left.exists() == whole and (pages / "profile").read_text() == "smoke\n"
+        assert rendering()[0] == "smoke" and left.exists() == whole
+    broken.touch()
+    (tmp_path / "_toc.yml").touch()
+    with pytest.raises(SystemExit, match="2"):
+        rendering()
+    broken.unlink()
+    assert rendering() == ["smoke"] and not left.exists()
+
+
+def test_nothing_is_rendered_where_nothing_changed(rendering, tmp_path):
+    page = tmp_path / "_build/html/page.html"
+    assert rendering() == rendering() == ["smoke"]
+    for n, file in enumerate(("book/index.md", "_runs/smoke/notebooks/ren/x.ipynb", "shared/x.py"), 2):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).touch()
+        assert rendering() == rendering() == ["smoke"] * n
+    (tmp_path / "_build/html/.whole").write_text("")    # as jupyter-book alone leaves it
+    assert rendering() == rendering() == ["smoke"] * 5
+    page.touch()    # by another hand: the pages are made from nothing
+    assert rendering() == ["smoke"] and not page.exists()

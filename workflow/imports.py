@@ -1,33 +1,19 @@
-"""Which files of the project a module or notebook imports, and what else its run depends on."""
+"""What a run of a notebook depends on: the code that it imports, published values, the environment."""
 import ast
 import re
 from functools import cache
 from pathlib import Path
 
+import grimp
+
 from report.repository import ROOT
 from shared import ORIGINS
 
-PACKAGES = ("shared", "report", "papers")
-
 
 @cache
-def _direct(path, root, _mtime):
-    """Files of the packages that a Python file itself imports."""
-    names, files_ = set(), set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            above = path.relative_to(root).parent.parts[:1 - node.level or None] if node.level else ()
-            module = ".".join([*above, *filter(None, [node.module])])
-            names |= {module, *(f"{module}.{alias.name}" for alias in node.names)}
-    names = {re.sub(r"^boundary_book\b", "shared", name) for name in names}
-    names |= {f"shared.{origin}" for name, origin in ORIGINS.items() if f"shared.{name}" in names and origin}
-    for parts in (name.split(".") for name in names):
-        for n in range(1, len(parts) + 1) if parts[0] in PACKAGES else ():
-            base = root.joinpath(*parts[:n])
-            files_ |= {file for file in (base / "__init__.py", base.with_suffix(".py")) if file.is_file()}
-    return files_
+def graph():
+    """Which module of the packages imports which."""
+    return grimp.build_graph("shared", "report", "papers", cache_dir=None)
 
 
 def files(path):
@@ -35,13 +21,19 @@ def files(path):
 
     Named relative to the repository.
     """
-    seen, queue = set(), [Path(path)]
-    while queue:
-        current = queue.pop()
-        new = _direct(current, ROOT, current.stat().st_mtime_ns) - seen
-        seen |= new
-        queue += new
-    return sorted(str(file.relative_to(ROOT)) for file in seen)
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    names = {re.sub(r"^boundary_book\b", "shared", name) for name in names}
+    names |= {f"shared.{module}" for name, module in ORIGINS.items() if module and f"shared.{name}" in names}
+    own = names & graph().modules
+    modules = own.union(*map(graph().find_upstream_modules, own))
+    modules |= {name[:n] for name in modules for n, sign in enumerate(name) if sign == "."}     # packages
+    places = [name.replace(".", "/") for name in sorted(modules)]
+    return [f"{place}/__init__.py" if (ROOT / place).is_dir() else f"{place}.py" for place in places]
 
 
 def inputs(name):

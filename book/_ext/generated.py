@@ -3,10 +3,12 @@
 Each function returns MyST text; the pages around it keep the prose. Text inside a block is the function's
 second argument, such as the caption of a picture.
 """
+import hashlib
 import importlib
 import inspect
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import counts
@@ -106,22 +108,43 @@ def first_sentence(thing):
 
 
 # ---- Sphinx ----------------------------------------------------------------------------------------------
+@cache
+def block(name, argument, text):
+    """What stands in the place of a block; the same all through a build."""
+    function = next(vars(m)[name] for m in MODULES if name in vars(m))
+    return function(argument, text) if text else function(argument)
+
+
+def filled(text):
+    """A page's source with the results in the place of its blocks."""
+    return BLOCK.sub(lambda match: block(*match.groups()), text)
+
+
+def digests(env):
+    """`{page: digest of its filled source}` of the pages with blocks as they were read, kept by Sphinx."""
+    if not hasattr(env, "boundary_blocks"):
+        env.boundary_blocks = {}
+    return env.boundary_blocks
+
+
+def digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def replace(app, docname, source):
     """Put the results in the place of the blocks."""
-    def block(match):
-        name, argument, text = match.groups()
-        function = next(vars(m)[name] for m in MODULES if name in vars(m))
-        return function(argument, text) if text else function(argument)
-
-    source[0] = BLOCK.sub(block, source[0])
+    if BLOCK.search(source[0]):
+        source[0] = filled(source[0])
+        digests(app.env)[docname] = digest(source[0])
 
 
 def outdated(app, env, added, changed, removed):
-    """Pages with such blocks are read at every build: records, runs and docstrings may have changed."""
-    return [name for name in env.found_docs if BLOCK.search(Path(env.doc2path(name)).read_text())]
+    """The pages whose blocks come out otherwise: records, runs and docstrings may have changed."""
+    return [name for name, before in digests(env).items()
+            if name in env.found_docs and digest(filled(Path(env.doc2path(name)).read_text())) != before]
 
 
 def setup(app):
     app.connect("source-read", replace)
     app.connect("env-get-outdated", outdated)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    return {"env_version": 1, "parallel_read_safe": False, "parallel_write_safe": True}

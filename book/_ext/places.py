@@ -8,14 +8,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 from report import display, reference  # noqa: E402
-from workflow import catalogue  # noqa: E402
+from workflow import catalogue, render  # noqa: E402
 from workflow.table import specs  # noqa: E402
 
 
 # ---- runs ------------------------------------------------------------------------------------------------
 def runs():
     """The folder of run notebooks of the profile that the book is built from."""
-    return Path(os.environ.get("BOUNDARY_RUNS", ROOT / "_runs")) / os.environ.get("PROFILE", "quick")
+    return render.runs(os.environ.get("PROFILE", "quick"))
 
 
 @cache
