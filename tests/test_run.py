@@ -18,7 +18,7 @@ from report import display
 from report.repository import ROOT
 from shared import runtime
 from shared.data import download
-from workflow import catalogue, render, run, table
+from workflow import catalogue, fill, render, run, table, versions
 
 OURS = "item,row,column,value,n,low,high,published\ntable-3,a,ssim,0.5,1,,,\n"
 
@@ -117,6 +117,29 @@ def test_make_hands_on_no_settings_of_a_session():
                           capture_output=True, text=True, check=True)
     there = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
     assert not set(names) & set(there) and there["PYTHONUTF8"] == "1"
+
+
+def test_hooks_of_a_person_do_not_run_in_a_tree_of_ours(tmp_path, monkeypatch):
+    """Of `make fill` and `make same`, which check the last commit out into a tree of its own."""
+    hook = tmp_path / "hooks/post-checkout"
+    hook.parent.mkdir()
+    hook.write_text(f"#!/bin/sh\ntouch '{tmp_path}/ran'\n")
+    hook.chmod(0o755)
+    (tmp_path / "config").write_text(f"[core]\nhooksPath = {hook.parent}\n[user]\nname = a\nemail = a@b.c\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "config"))
+    monkeypatch.setattr(versions, "ROOT", tmp_path / "book")
+    (tmp_path / "book").mkdir()
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"],
+                  ["worktree", "add", "-q", "--detach", str(tmp_path / "a")]):
+        versions.git(*words)
+    fill.git("worktree", "add", "-q", "--detach", str(tmp_path / "b"), folder=tmp_path / "book")
+    assert (tmp_path / "a/.git").exists() and (tmp_path / "b/.git").exists()
+    assert not (tmp_path / "ran").exists()
+
+
+def test_what_shows_the_roles_of_pages_in_jupyterlab_is_in_the_environment():
+    assert "{cite:p}" in (ROOT / "notebooks/he/3_optmargin.ipynb").read_text()
+    assert "\njupyterlab-myst==" in (ROOT / "requirements.lock").read_text()
 
 
 def test_a_python_in_a_folder_with_a_space_makes_the_environment(tmp_path):
