@@ -18,6 +18,9 @@ width is turned round in ROBY. `of_equations` computes them as printed.
 
 The time is linear in the samples: one pass over the images, whose features are kept; sums are float64.
 """
+import contextlib
+import sys
+import threading
 from dataclasses import dataclass
 
 import torch
@@ -71,6 +74,8 @@ def measure(model, x, y, *, p=2, features=None, group="true", chunk=None):
         raise UserError(f"group {group!r}; allowed: true, predicted")
     x = x if x.dtype == torch.uint8 else check_images(x, y)
     scores = logits(model, x, chunk=chunk) if features is None or group == "predicted" else None
+    if scores is not None:
+        inference.check_squashed(scores, warn=True)
     vectors = scores if features is None else embed(features, x, like=model, chunk=chunk)
     if group == "predicted":
         y = inference.classes(scores)
@@ -102,24 +107,35 @@ def embed(features, x, *, like=None, chunk=None):
 class Penultimate(nn.Module):
     """The input of the last layer with weights that runs: `Penultimate(model)(images)`, [n, M], flattened.
 
-    The model is a module. Afterwards `logits` is what it returned for these images.
+    The model is a module, on which nothing stays; a compiled one runs as it was before. Afterwards `logits` is
+    what it returned for these images.
     """
 
     def __init__(self, model):
         super().__init__()
-        self.model, self.logits, self.seen = model, None, None
-        layers = [m for m in model.modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
-        if not layers:
+        self.model, self.logits = model, None
+        if not self._layers():
             raise UserError("the model has no linear or convolutional layer; pass a features callable")
-        for layer in layers:
-            layer.register_forward_pre_hook(self._look)
 
-    def _look(self, module, given):
-        self.seen = given[0]
+    def _layers(self):
+        return [m for m in self.model.modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
 
     def forward(self, images):
-        self.logits = self.model(images)
-        return self.seen.flatten(1)
+        """Features float32 [n, M] of images [n, C, H, W]."""
+        thread, seen = threading.get_ident(), None
+
+        def look(module, given):
+            nonlocal seen
+            if threading.get_ident() == thread:     # another may run the model at the same time
+                seen = given[0]
+
+        with contextlib.ExitStack() as hooks:
+            if "torch._dynamo" in sys.modules:      # what is compiled takes no notice of hooks
+                hooks.enter_context(torch.compiler.set_stance("force_eager"))
+            for layer in self._layers():
+                hooks.enter_context(layer.register_forward_pre_hook(look))
+            self.logits = self.model(images)
+        return seen.flatten(1)
 
 
 # ---- features --------------------------------------------------------------------------------------------

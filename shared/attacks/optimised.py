@@ -12,6 +12,7 @@ Each image goes through its searches at its own pace, and leaves the batch after
 """
 import dataclasses
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 
@@ -56,6 +57,7 @@ class CarliniWagner(Attack):
     stop: str = "image"
     targeted: bool = False
     probability: float | None = None
+    per_image: ClassVar = ("c", "confidence")
 
     def __post_init__(self):
         if self.searches < 1 or self.iterations < 1:
