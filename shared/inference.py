@@ -308,7 +308,8 @@ def squashed(scores):
         whole = any(abs(total / size - 1) < SUM_ROUNDED for size in WHOLE)
         if whole or several and move > max(10 * off, 0.1 * total):     # the sum stays while its parts move
             return f"rows are positive and sum to {total:.3g}", True
-    if several and high <= 1 and high - low > 0.8:
+    ends = ((scores - 0.5).abs() > 0.4) & (scores > 0)      # 0 itself is rather that of a ReLU
+    if several and high <= 1 and high - low > 0.8 and ends.double().mean() > 0.5:
         return f"outputs lie in [{low:.3g}, {high:.3g}]", True
     return ("no output is negative", False) if several else None
 

@@ -168,6 +168,7 @@ ATTACKS = {"fgsm": FGSM(Linf(0.2)), "pgd": PGD(Linf(0.1), 5, 0.03), "pgd-l2": PG
                                      iterations=30, probability=0.5)}
 
 
+@pytest.mark.filterwarnings("ignore::shared.inference.NoExample")
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
 def test_an_attack_keeps_inputs_and_mode_and_depends_on_the_seed_alone_not_on_the_batch(attack, digits):
     network, x, y = digits
@@ -311,6 +312,7 @@ def test_gradient_attacks_agree_with_foolbox(attack, peer, digits):
     assert (off[both].abs() > 1e-5).sum() <= 1      # at a kink of the network one path may part from it
 
 
+@pytest.mark.filterwarnings("ignore::shared.inference.NoExample")
 # ---- along a line, at random -----------------------------------------------------------------------------
 @pytest.mark.parametrize("loss", ["squared", "margin"])
 @pytest.mark.parametrize("targeted", [False, True])
@@ -381,6 +383,7 @@ def test_carlini_wagner_finds_the_distance_to_a_sphere():
     torch.testing.assert_close(result.distance, (radii - 0.6).abs(), rtol=0.01, atol=0)
 
 
+@pytest.mark.filterwarnings("ignore::shared.inference.NoExample")
 def test_confidence_is_a_margin_between_the_logits(plane):
     model, x, y, score, w = plane
     result = dataclasses.replace(PATIENT, confidence=0.5)(model, x, y)

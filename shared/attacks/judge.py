@@ -11,7 +11,7 @@ import copy
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from typing import ClassVar
 
 import torch
@@ -42,7 +42,10 @@ class Result:
     was_correct: torch.Tensor
     passes: torch.Tensor
     no_gradient: torch.Tensor
-    not_found: torch.Tensor
+    any_distance: InitVar[bool] = False     # whether a search of any distance proposed the images
+
+    def __post_init__(self, any_distance):
+        object.__setattr__(self, "not_found", ~self.success & any_distance)
 
     @property
     def robust_accuracy(self):
@@ -117,9 +120,8 @@ class Attack(ABC):
             if len(x):
                 size = chunk or inference.chunk_for(model, x, self.copies)
                 runtime.chunked(part, torch.arange(len(x), device=x.device), chunk=size)
-            result = _decide(model, x, y, proposal, self.threat, target, passes, clean, chunk, lost)
-        if self.threat.size == math.inf:
-            result = dataclasses.replace(result, not_found=~result.success)
+            result = _decide(model, x, y, proposal, self.threat, target, passes, clean, chunk, lost,
+                             any_distance=self.threat.size == math.inf)
         inference.warn_of(name, result.no_gradient)
         inference.warn_of_no_example(name, result.not_found & ~result.no_gradient)
         return result
@@ -192,7 +194,7 @@ def _form(part):
     return getattr(part, "dtype", None), getattr(part, "shape", None)
 
 
-def _decide(model, x, y, proposal, threat, target, passes, clean, chunk, lost):
+def _decide(model, x, y, proposal, threat, target, passes, clean, chunk, lost, any_distance=False):
     finite = proposal.flatten(1).isfinite().all(1)
     z = torch.where(per_image(finite, x), proposal, x)
     z = threat.project(z, x).clamp(0, 1)               # clipping moves towards x: z stays in the ball
@@ -201,7 +203,7 @@ def _decide(model, x, y, proposal, threat, target, passes, clean, chunk, lost):
     return Result(x_adv=torch.where(per_image(success, x), z, x), success=success,
                   distance=torch.where(success, threat.distance(x, z), torch.nan),
                   was_correct=clean.argmax(1) == y, passes=passes,
-                  no_gradient=lost & ~success, not_found=torch.zeros_like(success))
+                  no_gradient=lost & ~success, any_distance=any_distance)
 
 
 def _check(x, y, threat, target):

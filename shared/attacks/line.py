@@ -45,6 +45,7 @@ def gradients(model, images, labels, objective):
     def gradient(x, y):
         x = x.detach().to(device, memory_format=order).requires_grad_()
         scores = differentiable(model, x)
+        inference.check_squashed(scores.detach())
         inference.check_classes(y, max(2, scores.shape[1]))
         slope, = torch.autograd.grad(objective(scores, y.to(device)).sum(), x)
         return torch.cat([slope.flatten(1), scores.detach()], 1).to(images.device)

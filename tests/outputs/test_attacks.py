@@ -2,6 +2,7 @@
 import copy
 import dataclasses
 
+import pytest
 import torch
 
 from shared.attacks import optimised
@@ -27,6 +28,7 @@ from shared.attacks.threat import L1, L2, Linf, LinfEuclideanSteps, rms
 from shared.inference import labels
 from tests.outputs.examples import seeded, smooth_network, some_images
 
+pytestmark = pytest.mark.filterwarnings("ignore::shared.inference.NoExample")   # counted in each result
 ROUNDINGS = 1e-5     # relative changes of the weights, which may change no count and no success
 
 
