@@ -119,8 +119,8 @@ def frozen(model):
     """The model in evaluation mode; afterwards each of its modules is in the mode it was in.
 
     Modules are told by their own `train`: some act in it, such as those that merge weights. What has no mode
-    (frozen TorchScript) or no `train` (`torch.export`) is left alone. Where several threads ask one model, the
-    last block to end puts the modes back.
+    (frozen TorchScript) or no `train` (`torch.export`) is left alone. Where several threads ask one model,
+    the last block to end puts the modes back.
     """
     modules = [m for m in model.modules() if hasattr(m, "training")] if isinstance(model, nn.Module) else []
     with _frozen_lock:
@@ -182,8 +182,9 @@ def evaluate(model, images):
         except RuntimeError as error:
             if "type" not in str(error):
                 raise
+            refusal = error
     raise WrongType(f"the model's weights are of several types ({', '.join(map(str, own))}), and it takes "
-                    "images of none of them; inference.adapt(model, dtype=...) says which it takes")
+                    "images of none; inference.adapt(model, dtype=...) says which it takes") from refusal
 
 
 def types_of(model):
@@ -302,12 +303,14 @@ def squashed(scores):
         return None
     low, high, sums = float(scores.min()), float(scores.max()), scores.double().sum(1)
     total, move = float(sums.mean()), float((scores - scores.mean(0)).abs().max())
-    off = float((sums - total).abs().max())
-    several = scores.numel() >= NOTICED and move > 0.01 * high       # of one image, many times, they are few
+    off, many = float((sums - total).abs().max()), scores.numel() >= NOTICED
+    several = many and move > 0.01 * high       # not one image many times
     if scores.shape[1] > 1 and total and off < SUM_ROUNDED * total:
-        whole = any(abs(total / size - 1) < SUM_ROUNDED for size in WHOLE)
-        if whole or several and move > max(10 * off, 0.1 * total):     # the sum stays while its parts move
-            return f"rows are positive and sum to {total:.3g}", True
+        text, far = f"rows are positive and sum to {total:.3g}", min(abs(total / of - 1) for of in WHOLE)
+        exact = far < 1e-4 and off < 1e-4 * total
+        stays = several and move > max(10 * off, 0.1 * total)       # the sum, while its parts move
+        if exact or stays or far < SUM_ROUNDED:
+            return text, exact or stays or many
     ends = ((scores - 0.5).abs() > 0.4) & (scores > 0)      # 0 itself is rather that of a ReLU
     if several and high <= 1 and high - low > 0.8 and ends.double().mean() > 0.5:
         return f"outputs lie in [{low:.3g}, {high:.3g}]", True
@@ -322,7 +325,7 @@ def check_squashed(scores, warn=False):
                             "needed: leave its softmax or sigmoid out, or take the logarithm (torch.log; of "
                             "sigmoids torch.logit)")
     if text and warn:
-        warnings.warn(f"{text} of {scores.numel()}, as after a softmax or a sigmoid: leave that out; if these "
+        warnings.warn(f"{text} of {scores.numel()}, as after a softmax or a sigmoid: leave that out; if they "
                       "are logits, the model less a constant says the same without this warning",
                       PerhapsProbabilities, stacklevel=4)
 
@@ -404,9 +407,9 @@ def warn_of(name, lost):
 def warn_of_no_example(name, missed):
     """Warns, with the name of an attack, of images of which its search found no example, bool [N]."""
     if missed.any():
-        text = (f"{name}: the search ended without an example for {int(missed.sum())} of {len(missed)} images, "
-                "although any distance was allowed, which shows no robustness; take more or larger steps, "
-                "more searches, or another attack")
+        text = (f"{name}: the search ended without an example for {int(missed.sum())} of {len(missed)} "
+                "images, although any distance was allowed, which shows no robustness; take more or larger "
+                "steps, more searches, or another attack")
         warnings.warn(text, NoExample, stacklevel=3)
 
 

@@ -107,8 +107,8 @@ def embed(features, x, *, like=None, chunk=None):
 class Penultimate(nn.Module):
     """The input of the last layer with weights that runs: `Penultimate(model)(images)`, [n, M], flattened.
 
-    The model is a module, on which nothing stays; a compiled one runs as it was before. Afterwards `logits` is
-    what it returned for these images.
+    The model is a module, on which nothing stays; a compiled one runs as it was before. Afterwards `logits`
+    is what it returned for these images.
     """
 
     def __init__(self, model):
@@ -147,8 +147,7 @@ def layout(features, labels, *, p=2):
     features, own = _checked(features, labels, p)
     centres = torch.stack([features[rows].mean(0) for rows in own])
     width = torch.stack([_length(features[rows] - c, p).mean() for rows, c in zip(own, centres)])
-    i, j = torch.triu_indices(len(own), len(own), 1)
-    return Layout(torch.tensor([len(rows) for rows in own]), width, _length(centres[i] - centres[j], p), p)
+    return Layout(torch.tensor([len(rows) for rows in own]), width, torch.pdist(centres, p), p)
 
 
 def roby(layout):
@@ -195,18 +194,24 @@ def bootstrap(features, labels, *, p=2, draws=1000, generator):
         raise UserError(f"draws={draws}: at least 1 is needed")
     generator = runtime.seeded(generator, "bootstrap")
     features, own = _checked(features, labels, p)
-    widths, centres = [], []
+    shares = []         # of each image in its class's mean, of each draw
     for rows in own:
-        of_class, drawn = features[rows], torch.randint(len(rows), (draws, len(rows)), generator=generator)
-        times = torch.zeros(draws, len(rows), dtype=torch.float64)
-        times.scatter_add_(1, drawn, torch.ones_like(times)).div_(len(rows))
-        centres.append(times @ of_class)
-        widths.append(torch.stack([t @ _length(of_class - c, p) for t, c in zip(times, centres[-1])]))
-    width, centre = torch.stack(widths, 1), torch.stack(centres, 1)
+        drawn = torch.randint(len(rows), (draws, len(rows)), generator=generator)
+        times = torch.zeros(draws, len(rows), dtype=torch.float32)      # whole numbers: exact
+        shares.append(times.scatter_add_(1, drawn, torch.ones_like(times)))
+    features = features[torch.cat(own)]         # class by class
+    of_class = torch.arange(len(own)).repeat_interleave(torch.tensor([len(rows) for rows in own]))
     i, j = torch.triu_indices(len(own), len(own), 1)
-    distance = _length(centre[:, i] - centre[:, j], p)
-    return torch.stack([torch.tensor(_scaled(w, d, w[i] + w[j] - d), dtype=torch.float64)
-                        for w, d in zip(width, distance)])
+    values = torch.empty(draws, 5, dtype=torch.float64)
+    for draw in range(draws):       # the features of one draw in memory, not of all
+        share = torch.cat([times[draw].double() / times.shape[1] for times in shares])
+        centre = features.new_zeros(len(own), features.shape[1])
+        centre.index_add_(0, of_class, share[:, None] * features)
+        away = _length(features - centre[of_class], p)
+        width = share.new_zeros(len(own)).index_add_(0, of_class, share * away)
+        distance = torch.pdist(centre, p)
+        values[draw] = torch.tensor(_scaled(width, distance, width[i] + width[j] - distance))
+    return values
 
 
 def _scaled(width, distance, overlap):

@@ -214,6 +214,7 @@ def test_a_model_whose_logits_are_not_finite_near_the_images_is_refused(instrume
 
 
 @pytest.mark.parametrize("make, message", [
+    (lambda: Linf(8), r"at most 1 is needed.* write Linf\(8 / 255\)"), (lambda: FGSM(Linf(1.5)), "size 1.5"),
     (lambda: Linf(0.0), "size 0.0"), (lambda: Linf([0.1]), r"size \[0.1\]"),
     (lambda: FGSM(0.1), "threat=0.1; one such as Linf"), (lambda: FGSM(Linf()), "a bound is needed"),
     (lambda: PGD(Linf(0.1), 2.5, 0.1), "steps=2.5"),
@@ -336,7 +337,7 @@ def test_random_points_succeed_only_beyond_the_plane(threat, targeted, plane):
     distance = score / (w.abs().sum() if threat is Linf else w.norm())
     goal = {"target": 1 - y} if targeted else {}
     for size, most in ((float(distance.median()), 0.6), (20 * float(distance.max()), 1.1)):
-        attack = RandomSearch(threat(size, targeted), 300)
+        attack = RandomSearch(threat(min(size, 1.0) if threat is Linf else size, targeted), 300)
         result = attack(model, x, y, generator=seeded(), **goal)
         assert not result.success[distance > size].any() and result.success.float().mean() <= most
         assert (result.distance[result.success] >= distance[result.success]).all()

@@ -86,6 +86,7 @@ class Attack(ABC):
 
     def draw(self, x, generator):
         """What chance decides: a CPU tensor with one row for each of the images x or for all; or None."""
+        return None
 
     def __call__(self, model, x, y, *, target=None, generator=None, chunk=None):
         """Attack images x [N, C, H, W] of true classes y [N]; returns a `Result`.

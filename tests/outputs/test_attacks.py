@@ -145,7 +145,7 @@ def test_random_search(stored):
             "L2": attacked(RandomSearch(L2(3.0), 60), "l2"),
             "one point": attacked(RandomSearch(L2(2.0), 1), "few"),
             "default": attacked(RandomSearch(Linf(0.4)), "default", count=2),
-            "targeted": attacked(RandomSearch(Linf(2.0, targeted=True), 40), "to")})
+            "targeted": attacked(RandomSearch(Linf(1.0, targeted=True), 40), "to")})
 
 
 def test_basic_iterative(stored):
