@@ -122,7 +122,7 @@ class Penultimate(nn.Module):
 
     def forward(self, images):
         """Features float32 [n, M] of images [n, C, H, W]."""
-        thread, seen = threading.get_ident(), None
+        thread, seen, model = threading.get_ident(), None, getattr(self.model, "_orig_mod", self.model)
 
         def look(module, given):
             nonlocal seen
@@ -130,11 +130,12 @@ class Penultimate(nn.Module):
                 seen = given[0]
 
         with contextlib.ExitStack() as hooks:
-            if "torch._dynamo" in sys.modules:      # what is compiled takes no notice of hooks
+            # What is compiled takes no notice of hooks; a part of a model can be so as well.
+            if "torch._dynamo" in sys.modules and hasattr(torch.compiler, "set_stance"):    # torch 2.6
                 hooks.enter_context(torch.compiler.set_stance("force_eager"))
             for layer in self._layers():
                 hooks.enter_context(layer.register_forward_pre_hook(look))
-            self.logits = self.model(images)
+            self.logits = model(images)
         return seen.flatten(1)
 
 

@@ -304,7 +304,8 @@ def test_a_network_that_never_leaves_chance_is_refused(home, digits):
 
 @pytest.mark.parametrize("test, kept_one", [(1.0, True), (0.99, True), (0.97, False), (0.9, False)])
 def test_chance_leaves_room_above_it_where_one_class_is_frequent(home, digits, monkeypatch, test, kept_one):
-    few = replace(digits, y_test=(torch.arange(len(digits.y_test)) % 27 == 0).long(), fingerprint="unbalanced")
+    y = (torch.arange(len(digits.y_test)) % 27 == 0).long()
+    few = replace(digits, y_test=y, fingerprint="unbalanced")
     monkeypatch.setattr(zoo, "fit", lambda network, *args, **options: network.eval())
     monkeypatch.setattr(zoo, "accuracy", lambda *args: test)
     with contextlib.nullcontext() if kept_one else pytest.raises(runtime.UserError, match=r"chance .0.96"):
