@@ -6,6 +6,7 @@ takes float32 images [N, C, H, W] in [0, 1], grey or colour, of any size, and re
 which each kind has a name.
 """
 import contextlib
+import threading
 import warnings
 from typing import NamedTuple
 
@@ -17,7 +18,10 @@ from .runtime import UserError
 
 ROUNDING = 1e-5   # by which pixels may leave [0, 1]
 MAPS = 64    # work memory of a forward and backward pass in float32 images, roughly, per image
-STEADY = 8   # images that `checked` asks twice
+STEADY = 8   # images that `checked_logits` asks twice
+NOTICED = 16            # outputs from which their range tells what they are
+WHOLE = (1, 100)        # what shares of a whole sum to
+SUM_ROUNDED = 0.01      # by which 16-bit rounding moves that sum, relatively
 
 
 # ---- what is refused -------------------------------------------------------------------------------------
@@ -34,7 +38,11 @@ class NotFinite(ModelError):
 
 
 class Probabilities(ModelError):
-    """Rows are positive and sum to 1: a softmax is inside."""
+    """The outputs are those of a softmax or a sigmoid, or a multiple of them, in whatever type."""
+
+
+class WrongType(ModelError):
+    """The weights are of several types, and the model takes images of none of these."""
 
 
 class LabelOutOfRange(ModelError):
@@ -51,6 +59,14 @@ class NoGradient(ModelError):
 
 class NoUsableGradient(UserWarning):
     """An attack did not succeed on images whose gradient is 0 or not finite: that shows no robustness."""
+
+
+class NoExample(UserWarning):
+    """A search of any distance ended without an example, which some image always is: no robustness."""
+
+
+class PerhapsProbabilities(UserWarning):
+    """No output is negative, as after a softmax or a sigmoid; they can be logits as well."""
 
 
 def check_tensors(**given):
@@ -95,21 +111,53 @@ def check_images(x, y=None, target=None):
 
 
 # ---- the model as it is ----------------------------------------------------------------------------------
+_frozen, _frozen_lock = {}, threading.Lock()      # module -> [blocks that it is frozen in, mode before]
+
+
 @contextlib.contextmanager
 def frozen(model):
     """The model in evaluation mode; afterwards each of its modules is in the mode it was in.
 
-    Modules are told by their own `train`: some act in it, such as those that merge weights.
+    Modules are told by their own `train`: some act in it, such as those that merge weights. What has no mode
+    (frozen TorchScript) or no `train` (`torch.export`) is left alone. Where several threads ask one model,
+    the last block to end puts the modes back.
     """
-    modes = [(m, m.training) for m in model.modules()] if isinstance(model, nn.Module) else []
+    modules = [m for m in model.modules() if hasattr(m, "training")] if isinstance(model, nn.Module) else []
+    with _frozen_lock:
+        for module in modules:
+            _frozen.setdefault(module, [0, module.training])[0] += 1
+        if any(module.training for module in modules):
+            _set_mode(model, False)
     try:
-        if any(training for _, training in modes):
-            model.train(False)
         yield model
     finally:
-        for module, training in modes:      # a module comes before those inside it
-            if module.training != training:
-                module.train(training)
+        with _frozen_lock:
+            for module in modules:
+                _frozen[module][0] -= 1
+            _thaw()
+
+
+def _thaw():
+    """Put back the modes of modules of which no part is in use any more, those that hold others first."""
+    unused = {module: mode for module, (blocks, mode) in _frozen.items() if not blocks}
+    if any(module.training != mode for module, mode in unused.items()):
+        parts = {module: [m for m in module.modules() if m in _frozen] for module in unused}
+        waiting = [module for module in unused if not unused.keys() >= set(parts[module])]
+        for module in {part for outer in waiting for part in parts[outer]}:
+            unused.pop(module, None)
+        for module in sorted(unused, key=lambda m: -len(parts[m])):
+            if module.training != unused[module]:
+                _set_mode(module, unused[module])
+    for module in unused:
+        del _frozen[module]
+
+
+def _set_mode(module, mode):
+    try:
+        module.train(mode)
+    except NotImplementedError:     # of an exported module, maybe inside another
+        for child in module.children():
+            _set_mode(child, mode)
 
 
 def device_of(model, x):
@@ -123,16 +171,34 @@ def evaluate(model, images):
 
     Every forward pass of the instruments is made here. The copy is 1% of the time of a small network.
     """
-    own = images.dtype if isinstance(model, (Careful, Adapted)) else type_of(model)     # they come here again
-    return model(images.to(own, copy=True))
+    if isinstance(model, (Careful, Adapted)):       # they come here again
+        return model(images.clone())
+    own = types_of(model)
+    if len(own) < 2:
+        return model(images.to(*own, copy=True))
+    for kind in (torch.float32, *own):              # as when asked directly, else as one of its layers
+        try:
+            return model(images.to(kind, copy=True))
+        except RuntimeError as error:
+            if "type" not in str(error):
+                raise
+            refusal = error
+    raise WrongType(f"the model's weights are of several types ({', '.join(map(str, own))}), and it takes "
+                    "images of none; inference.adapt(model, dtype=...) says which it takes") from refusal
 
 
-def type_of(model):
-    """The type of images that a model takes: that of its weights, float32 without any."""
-    if isinstance(model, Adapted):
-        return model.dtype or type_of(model.model)
+def types_of(model):
+    """The types of a model's weights, each once, in their order; float32 without any."""
     weights = model.parameters() if isinstance(model, nn.Module) else ()
-    return next((p.dtype for p in weights if p.is_floating_point()), torch.float32)
+    return list(dict.fromkeys(p.dtype for p in weights if p.is_floating_point())) or [torch.float32]
+
+
+def precision(model):
+    """The relative rounding of what a model computes: that of the coarsest type of its weights."""
+    own = types_of(model)
+    if isinstance(model, Adapted):
+        own = [model.dtype] if model.dtype else types_of(model.model)
+    return max(torch.finfo(kind).eps for kind in own)
 
 
 def memory_format(model):
@@ -231,29 +297,66 @@ class Classifier:
         return with_zero(differentiable(self.model, images))
 
 
+def squashed(scores):
+    """`(text, sure)` of outputs [N, K] that a softmax or a sigmoid may have made; None where none has."""
+    if not scores.numel() or scores.min() < 0:
+        return None
+    low, high, sums = float(scores.min()), float(scores.max()), scores.double().sum(1)
+    total, move = float(sums.mean()), float((scores - scores.mean(0)).abs().max())
+    off, many = float((sums - total).abs().max()), scores.numel() >= NOTICED
+    several = many and move > 0.01 * high       # not one image many times
+    if scores.shape[1] > 1 and total and off < SUM_ROUNDED * total:
+        text, far = f"rows are positive and sum to {total:.3g}", min(abs(total / of - 1) for of in WHOLE)
+        exact = far < 1e-4 and off < 1e-4 * total
+        stays = several and move > max(10 * off, 0.1 * total)       # the sum, while its parts move
+        if exact or stays or far < SUM_ROUNDED:
+            return text, exact or stays or many
+    ends = ((scores - 0.5).abs() > 0.4) & (scores > 0)      # 0 itself is rather that of a ReLU
+    if several and high <= 1 and high - low > 0.8 and ends.double().mean() > 0.5:
+        return f"outputs lie in [{low:.3g}, {high:.3g}]", True
+    return ("no output is negative", False) if several else None
+
+
+def check_squashed(scores, warn=False):
+    """Raises Probabilities where outputs [N, K] are sure to be no logits; else may `warn`."""
+    text, sure = squashed(scores) or ("", False)
+    if sure:
+        raise Probabilities(f"the model returns probabilities, or a multiple of them ({text}); logits are "
+                            "needed: leave its softmax or sigmoid out, or take the logarithm (torch.log; of "
+                            "sigmoids torch.logit)")
+    if text and warn:
+        warnings.warn(f"{text} of {scores.numel()}, as after a softmax or a sigmoid: leave that out; if they "
+                      "are logits, the model less a constant says the same without this warning",
+                      PerhapsProbabilities, stacklevel=4)
+
+
 def checked_logits(model, x, *classes, chunk=None):
     """`logits` of float32 images x [N, C, H, W] where the model and `classes` are fit: labels, targets [N].
 
-    Raises a ModelError where they are not.
+    Raises a ModelError where they are not, and warns where logits may be probabilities.
 
     A few images are asked twice, the second time in halves: an answer that changes between equal calls or
-    with the batch is no answer. A `Careful` model's own is asked: in bfloat16, logits do change with it.
+    with the batch is no answer. Where `chunk` is given, they are so many, the second time the first half
+    twice: a model may take batches of one size alone. A `Careful` model's own is asked: in bfloat16, logits
+    do change with the batch.
     """
     scores = logits(model, x, chunk=chunk)
-    if len(x) and scores.shape[1] > 1 and (scores >= 0).all() and ((scores.sum(1) - 1).abs() < 1e-4).all():
-        raise Probabilities("the model returns probabilities (rows are positive and sum to 1); logits are "
-                            "needed: leave its softmax out, or take its logarithm")
+    check_squashed(scores, warn=True)
     scores = with_zero(scores)
     for name, labels in zip(("labels", "targets"), classes):
         check_classes(labels, scores.shape[1], name)
-    few = x[:STEADY]
     if len(x):
-        exact = model.net if isinstance(model, Careful) else model
-        first, second = (logits(exact, few, chunk=size) for size in (len(few), max(1, len(few) // 2)))
-        near = max(1e-3, 8 * torch.finfo(type_of(exact)).eps)
-        if not torch.allclose(first, second, rtol=near, atol=near * float(first.abs().max())):
+        exact, few = model.net if isinstance(model, Careful) else model, x[:chunk or STEADY]
+        half = few[:max(1, len(few) // 2)]
+        first = logits(exact, few, chunk=len(few))
+        if chunk:
+            second = logits(exact, half.repeat(3, 1, 1, 1)[:len(few)], chunk=len(few))[:len(half)]
+        else:
+            second = logits(exact, few, chunk=len(half))
+        near = max(1e-3, 8 * precision(exact))
+        if not torch.allclose(first[:len(second)], second, rtol=near, atol=near * float(first.abs().max())):
             raise Unsteady("the model gives different logits for equal images (in a second call or in "
-                           "smaller batches); call eval() on the network (dropout, batch normalisation), "
+                           "other batches); call eval() on the network (dropout, batch normalisation), "
                            "inside a function too, and switch off what is drawn at random")
     return scores
 
@@ -301,6 +404,15 @@ def warn_of(name, lost):
         warnings.warn(text, NoUsableGradient, stacklevel=3)
 
 
+def warn_of_no_example(name, missed):
+    """Warns, with the name of an attack, of images of which its search found no example, bool [N]."""
+    if missed.any():
+        text = (f"{name}: the search ended without an example for {int(missed.sum())} of {len(missed)} "
+                "images, although any distance was allowed, which shows no robustness; take more or larger "
+                "steps, more searches, or another attack")
+        warnings.warn(text, NoExample, stacklevel=3)
+
+
 def mended(slopes):
     """Gradients [N, ...] without what is not finite: 0 for nan, an image's largest finite value for inf."""
     size = slopes.abs()
@@ -336,6 +448,8 @@ def _labels(model, images, chunk, true=None):
                 and returned.shape == (len(part),):
             return returned.to(images.device)
         scores = finite(scores_of(returned, len(part)))
+        if scores.shape[1] == 1:        # of several, the largest says the class all the same
+            check_squashed(scores)
         check_classes(true, max(2, scores.shape[1]))
         return classes(scores).to(images.device)
 
@@ -378,6 +492,7 @@ def margins(model, images, labels, *, bf16=False, chunk=None):
     """`label_margins` of images [N, C, H, W], on their device; `bf16` as in `logits`."""
     check_tensors(labels=labels)
     scores = logits(model, images, chunk=chunk, bf16=bf16)
+    check_squashed(scores)
     check_classes(labels, max(2, scores.shape[1]))
     return label_margins(scores, labels.to(images.device))
 
@@ -415,6 +530,7 @@ class Careful(nn.Module):
         labels  int64 [N]: margins of these; None: those of the model's own class over each other one
         """
         rough, exact = (logits(model, images, chunk=chunk, bf16=bf16) for bf16 in (True, False))
+        check_squashed(exact)
         if labels is None:
             own = exact.argmax(1, keepdim=True)
             moved = [scores.gather(1, own) - scores for scores in map(with_zero, (rough, exact))]
@@ -504,7 +620,8 @@ class Adapted(nn.Module):
 
     def forward(self, images):
         """Logits of float32 images [n, C, H, W] in [0, 1]."""
-        returned = self.model(self.scale.to(images.device)(images).to(type_of(self)))
+        scaled = self.scale.to(images.device)(images)
+        returned = self.model(scaled.to(self.dtype)) if self.dtype else evaluate(self.model, scaled)
         if isinstance(returned, torch.Tensor):
             return returned
         if isinstance(self.output, str) and hasattr(returned, self.output):

@@ -18,6 +18,9 @@ width is turned round in ROBY. `of_equations` computes them as printed.
 
 The time is linear in the samples: one pass over the images, whose features are kept; sums are float64.
 """
+import contextlib
+import sys
+import threading
 from dataclasses import dataclass
 
 import torch
@@ -71,6 +74,8 @@ def measure(model, x, y, *, p=2, features=None, group="true", chunk=None):
         raise UserError(f"group {group!r}; allowed: true, predicted")
     x = x if x.dtype == torch.uint8 else check_images(x, y)
     scores = logits(model, x, chunk=chunk) if features is None or group == "predicted" else None
+    if scores is not None:
+        inference.check_squashed(scores, warn=True)
     vectors = scores if features is None else embed(features, x, like=model, chunk=chunk)
     if group == "predicted":
         y = inference.classes(scores)
@@ -102,24 +107,36 @@ def embed(features, x, *, like=None, chunk=None):
 class Penultimate(nn.Module):
     """The input of the last layer with weights that runs: `Penultimate(model)(images)`, [n, M], flattened.
 
-    The model is a module. Afterwards `logits` is what it returned for these images.
+    The model is a module, on which nothing stays; a compiled one runs as it was before. Afterwards `logits`
+    is what it returned for these images.
     """
 
     def __init__(self, model):
         super().__init__()
-        self.model, self.logits, self.seen = model, None, None
-        layers = [m for m in model.modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
-        if not layers:
+        self.model, self.logits = model, None
+        if not self._layers():
             raise UserError("the model has no linear or convolutional layer; pass a features callable")
-        for layer in layers:
-            layer.register_forward_pre_hook(self._look)
 
-    def _look(self, module, given):
-        self.seen = given[0]
+    def _layers(self):
+        return [m for m in self.model.modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
 
     def forward(self, images):
-        self.logits = self.model(images)
-        return self.seen.flatten(1)
+        """Features float32 [n, M] of images [n, C, H, W]."""
+        thread, seen, model = threading.get_ident(), None, getattr(self.model, "_orig_mod", self.model)
+
+        def look(module, given):
+            nonlocal seen
+            if threading.get_ident() == thread:     # another may run the model at the same time
+                seen = given[0]
+
+        with contextlib.ExitStack() as hooks:
+            # What is compiled takes no notice of hooks; a part of a model can be so as well.
+            if "torch._dynamo" in sys.modules and hasattr(torch.compiler, "set_stance"):    # torch 2.6
+                hooks.enter_context(torch.compiler.set_stance("force_eager"))
+            for layer in self._layers():
+                hooks.enter_context(layer.register_forward_pre_hook(look))
+            self.logits = model(images)
+        return seen.flatten(1)
 
 
 # ---- features --------------------------------------------------------------------------------------------
@@ -131,8 +148,7 @@ def layout(features, labels, *, p=2):
     features, own = _checked(features, labels, p)
     centres = torch.stack([features[rows].mean(0) for rows in own])
     width = torch.stack([_length(features[rows] - c, p).mean() for rows, c in zip(own, centres)])
-    i, j = torch.triu_indices(len(own), len(own), 1)
-    return Layout(torch.tensor([len(rows) for rows in own]), width, _length(centres[i] - centres[j], p), p)
+    return Layout(torch.tensor([len(rows) for rows in own]), width, torch.pdist(centres, p), p)
 
 
 def roby(layout):
@@ -179,18 +195,24 @@ def bootstrap(features, labels, *, p=2, draws=1000, generator):
         raise UserError(f"draws={draws}: at least 1 is needed")
     generator = runtime.seeded(generator, "bootstrap")
     features, own = _checked(features, labels, p)
-    widths, centres = [], []
+    shares = []         # of each image in its class's mean, of each draw
     for rows in own:
-        of_class, drawn = features[rows], torch.randint(len(rows), (draws, len(rows)), generator=generator)
-        times = torch.zeros(draws, len(rows), dtype=torch.float64)
-        times.scatter_add_(1, drawn, torch.ones_like(times)).div_(len(rows))
-        centres.append(times @ of_class)
-        widths.append(torch.stack([t @ _length(of_class - c, p) for t, c in zip(times, centres[-1])]))
-    width, centre = torch.stack(widths, 1), torch.stack(centres, 1)
+        drawn = torch.randint(len(rows), (draws, len(rows)), generator=generator)
+        times = torch.zeros(draws, len(rows), dtype=torch.float32)      # whole numbers: exact
+        shares.append(times.scatter_add_(1, drawn, torch.ones_like(times)))
+    features = features[torch.cat(own)]         # class by class
+    of_class = torch.arange(len(own)).repeat_interleave(torch.tensor([len(rows) for rows in own]))
     i, j = torch.triu_indices(len(own), len(own), 1)
-    distance = _length(centre[:, i] - centre[:, j], p)
-    return torch.stack([torch.tensor(_scaled(w, d, w[i] + w[j] - d), dtype=torch.float64)
-                        for w, d in zip(width, distance)])
+    values = torch.empty(draws, 5, dtype=torch.float64)
+    for draw in range(draws):       # the features of one draw in memory, not of all
+        share = torch.cat([times[draw].double() / times.shape[1] for times in shares])
+        centre = features.new_zeros(len(own), features.shape[1])
+        centre.index_add_(0, of_class, share[:, None] * features)
+        away = _length(features - centre[of_class], p)
+        width = share.new_zeros(len(own)).index_add_(0, of_class, share * away)
+        distance = torch.pdist(centre, p)
+        values[draw] = torch.tensor(_scaled(width, distance, width[i] + width[j] - distance))
+    return values
 
 
 def _scaled(width, distance, overlap):

@@ -1,14 +1,16 @@
 """Intervals and rank correlations, where more than one instrument or page needs them."""
 import numpy as np
 
+from shared.runtime import UserError
+
 
 def share_interval(hits, of, *, confidence=0.95):
     """The exact interval (Clopper and Pearson) of a share, `hits` of `of` independent cases; in [0, 1].
 
-    Raises ValueError if `of` is 0.
+    Raises UserError unless 0 <= hits <= of and there is a case.
     """
-    if of < 1:
-        raise ValueError(f"a share needs at least one case: got {hits} of {of}")
+    if not 0 <= hits <= of or of < 1:
+        raise UserError(f"{hits} of {of} cases: a share needs at least one case, and at most as many hits")
     from scipy.stats import binomtest  # here: it takes a second to import
 
     low, high = binomtest(hits, of).proportion_ci(confidence, method="exact")

@@ -2,6 +2,7 @@
 
 Sutton et al. (`sutton`), Sections 7.1.2 and 7.1.3, equations (6) to (8).
 """
+import contextlib
 import math
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ import torch
 from . import inference
 from .attacks.line import gradients, scalings, smallest_steps, squared_error, unit
 from .attacks.noise import draw, random_flips
+from .attacks.threat import L2
 from .inference import Careful, check_images, checked_logits, frozen, label_margins
 from .runtime import UserError, seeded
 from .statistics import share_interval
@@ -49,8 +51,9 @@ def susceptibility(model, x, y, *, generator, draws=2000, deltas=(1, 2, 5, 10), 
     count, largest   of the steps tried along the gradient: equally spaced from 0 to `largest`
     loss       what the attack climbs, `squared_error` as in the paper, or `lost_margin`: it does not vanish
     bf16       decide in bfloat16 where that is safe (`Careful`), on devices that have it
-    clip       cut attacked images to [0, 1], unlike the paper; random perturbations are never cut
-    Raises UserError for images, labels or a model that are not so.
+    clip       cut attacked and perturbed images to [0, 1], unlike the paper; norms are those of what is left
+    Raises UserError for images, labels or a model that are not so, NotFinite for one that is not finite
+    outside of [0, 1], where it needs clip=True.
     """
     if draws < 1 or count < 2 or not deltas or not all(0 < size < math.inf for size in (largest, *deltas)):
         raise UserError(f"draws={draws}, count={count}, largest={largest}, deltas={deltas}: draws from 1, "
@@ -65,14 +68,16 @@ def susceptibility(model, x, y, *, generator, draws=2000, deltas=(1, 2, 5, 10), 
         slopes, _ = gradients(model, images, labels, loss)
         direction, norms = unit(slopes)
         sizes = scalings(count, largest)
-        steps = smallest_steps(careful.flips, images, labels, direction, sizes, clip=clip)
+        with _named_outside(clip):
+            steps = smallest_steps(careful.flips, images, labels, direction, sizes, clip=clip)
         hit = steps.success
         size = steps.size[hit]
         if clip:
             moved = images[hit] + size.view(-1, 1, 1, 1) * direction[hit]
             size = (moved.clamp(0, 1) - images[hit]).flatten(1).norm(dim=1)
-        by_size = [random_flips(careful.flips, images[hit], labels[hit], size, points, delta)
-                 for delta in deltas]
+        with _named_outside(clip):
+            by_size = [random_flips(careful.flips, images[hit], labels[hit], size, points, delta, clip=clip)
+                       for delta in deltas]
 
     def placed(rows, values):
         whole = x.new_full((len(x),), torch.nan)
@@ -82,14 +87,29 @@ def susceptibility(model, x, y, *, generator, draws=2000, deltas=(1, 2, 5, 10), 
     attacked = correct.nonzero()[:, 0][hit]
     random = []
     for delta, flips in zip(deltas, by_size):
-        turned = flips.first < draws
-        norm = delta * size[turned.to(x.device)] * points.l2[flips.first[turned]].to(x.device)
-        random.append(placed(attacked[turned.to(x.device)], norm))
+        turned, first = (flips.first < draws).to(x.device), flips.first[flips.first < draws].to(x.device)
+        norm = delta * size[turned] * points.l2.to(x.device)[first]
+        if clip:
+            start, radius = images[hit][turned], (delta * size[turned]).view(-1, 1, 1, 1)
+            norm = L2().distance(start, (start + radius * points.points[first]).clamp(0, 1))
+        random.append(placed(attacked[turned], norm))
     vanished = torch.zeros_like(correct)
     vanished[correct] = (norms == 0).to(x.device)
     inference.warn_of("susceptibility", vanished)
     return Susceptibility(correct, placed(attacked, size), vanished, torch.stack(random), tuple(deltas),
                           draws, steps.passes + sum(flips.passes for flips in by_size))
+
+
+@contextlib.contextmanager
+def _named_outside(clip):
+    """Inside, a model that is finite on the images, and not on those moved out of [0, 1], is told so."""
+    try:
+        yield
+    except inference.NotFinite as error:
+        if clip:
+            raise
+        raise inference.NotFinite("the model returns nan or infinite logits for images that attack or noise "
+                                  "moved out of [0, 1], as in the paper; clip=True cuts them") from error
 
 
 def percentage(hits, of, *, confidence=0.95):

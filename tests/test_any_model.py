@@ -3,9 +3,13 @@
 Each test goes over every instrument that it can concern.
 """
 import os
+import re
 import shutil
+import sys
 import tempfile
-from dataclasses import dataclass
+import threading
+import warnings
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import pytest
@@ -23,7 +27,7 @@ from shared import regions as boxes
 from shared.attacks.directions import directions
 from shared.attacks.gradient import FGSM, PGD, Adversarial
 from shared.attacks.judge import Attack, judge
-from shared.attacks.line import LineSearch, gradients, squared_error
+from shared.attacks.line import LineSearch, gradients, lost_margin, squared_error
 from shared.attacks.noise import RandomSearch, draw
 from shared.attacks.optimised import CarliniWagner, OptMargin
 from shared.attacks.region import Region
@@ -54,6 +58,7 @@ def network(outputs=3, seed=0):
 
 
 NETWORK = network()
+EXACT = network().double()      # labels and steps do not depend on the batch
 X = torch.rand(6, 3, 12, 12, generator=seeded(), dtype=torch.float32)
 Y = inference.labels(NETWORK, X)
 BALL = Linf(0.05)
@@ -91,7 +96,7 @@ INSTRUMENTS = {     # name: (model, images, labels) -> result
     "sweep": lambda m, x, y: boxes.sweep(m, x[:1], y[:1], PGD(L2(20), 3, 8), count=4, generator=seeded()),
     "rates": lambda m, x, y: boxes.rates([m, m], x, y),
     "plane": lambda m, x, y: boxes.plane([m], x[:1], x[1:2], x[2:3], reach=1.0, size=4),
-    "roby": lambda m, x, y: roby.measure(m, x, torch.tensor([0, 1, 2, 0, 1, 2])),
+    "roby": lambda m, x, y: roby.measure(m, x, torch.arange(len(x)) % 3),
     "embed": lambda m, x, y: roby.embed(m, x),
     "Adversarial": lambda m, x, y: Adversarial(PGD(BALL, 2, 0.03))(m, x, y, seeded())}
 
@@ -168,6 +173,7 @@ class Merged(nn.Module):
         return hidden @ self.weights + (self.second(hidden) if self.training else 0)
 
 
+@pytest.mark.filterwarnings("ignore::shared.inference.NoExample")
 @pytest.mark.parametrize("name", INSTRUMENTS)
 def test_a_mode_is_changed_by_the_module_s_own_train(name):
     model = Merged()
@@ -180,6 +186,210 @@ def test_a_mode_is_changed_by_the_module_s_own_train(name):
         return alike(Adversarial(PGD(BALL, 2, 0.03), train_mode=False)(model, X, y, seeded()), expected, 1e-5)
     alike(INSTRUMENTS[name](model, X, y), expected, 1e-5)
     assert model.training and model.second.training and not model.norm.training and not model.merged
+
+
+# ---- squashed outputs are no logits ------------------------------------------------------------------------
+MANY = torch.rand(24, 3, 12, 12, generator=seeded(1), dtype=torch.float32)
+CENTRE = NETWORK(MANY).mean(0).detach()
+SQUASHED = {"sigmoid": lambda s: s.sigmoid(), "100 softmax": lambda s: 100 * s.softmax(1),
+            "float16": lambda s: s.softmax(1).half(), "bfloat16": lambda s: s.softmax(1).bfloat16(),
+            "in bfloat16": lambda s: s.bfloat16().softmax(1).float(), "of 255": lambda s: 255 * s.softmax(1),
+            "clamped": lambda s: s.softmax(1).clamp(1e-3, 0.999), "float64": lambda s: s.double().softmax(1)}
+# The others ask for labels alone, which a softmax does not change, or give what the model gives.
+OF_LOGITS = [n for n in INSTRUMENTS if n not in ("search", "accuracy", "logits", "labels", "rates", "plane",
+                                                 "embed", "Adversarial", "sweep")]
+
+
+def sharp(images):
+    """Logits as far apart as those of a trained network, each class above 0 on about half of the images."""
+    return 150 * (NETWORK(images) - CENTRE)
+
+
+@pytest.mark.parametrize("name, squash", [*((n, s) for n in OF_LOGITS for s in ("sigmoid", "bfloat16")),
+                                          *((n, s) for n in ("PGD", "roby") for s in SQUASHED)])
+def test_squashed_outputs_are_refused(name, squash):
+    one_line(lambda: INSTRUMENTS[name](lambda a: SQUASHED[squash](sharp(a)), MANY, torch.arange(24) % 3),
+             inference.Probabilities, "leave its softmax or sigmoid out")
+
+
+@pytest.mark.parametrize("name", [n for n in INSTRUMENTS if n not in (
+    "logits", "embed", "Adversarial", "sweep", "roby", "plane")])
+def test_one_sigmoid_is_refused(name):
+    def sigmoid(images):        # class 1 everywhere, read as a logit
+        return sharp(images)[:, :1].sigmoid()
+
+    y = torch.arange(24) % 2
+    one_line(lambda: INSTRUMENTS[name](sigmoid, MANY, y), inference.Probabilities, "sigmoid")
+
+
+@pytest.mark.parametrize("squash", [
+    lambda s: s.relu(), lambda s: 100 * s.sigmoid(), lambda s: (s / 99).sigmoid()],
+    ids=["relu", "100 sigmoid", "flat sigmoid"])
+def test_what_may_be_logits_is_warned_of(squash):
+    for name in ("judge", "roby"):
+        with pytest.warns(inference.PerhapsProbabilities, match="no output is negative of 72"):
+            INSTRUMENTS[name](lambda a: squash(sharp(a)), MANY, torch.arange(24) % 3)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("model", [
+    sharp, NETWORK, lambda a: 1e-4 * NETWORK(a), lambda a: sharp(a).log_softmax(1),
+    lambda a: sharp(a).tanh()],
+    ids=["sharp", "plain", "small", "log", "tanh"])
+def test_logits_are_taken_for_logits(model):
+    assert inference.checked_logits(model, MANY).shape == (24, 3)
+    inference.checked_logits(lambda a: NETWORK(a) + 9, MANY[:1].expand(24, -1, -1, -1))     # of one image
+
+
+# ---- two threads, memory that ends, settings of single images ----------------------------------------------
+@pytest.fixture
+def turns():
+    """Whether threads take turns after each few operations."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.parametrize("inner", [lambda m: m, lambda m: nn.Sequential(nn.Identity(), m), lambda m: m[2]],
+                         ids=["one model", "inside another", "a part of it"])
+def test_threads_share_a_model_that_is_in_training_mode(inner, turns):
+    model = nn.Sequential(nn.Flatten(), nn.Dropout(), nn.Sequential(nn.Dropout(), nn.BatchNorm1d(432)))
+    model[2][1].eval()
+    other, trained = inner(model), []
+
+    def evaluate(own):
+        for _ in range(150):
+            with inference.frozen(own):
+                trained.extend(m.training for m in own.modules())
+    threads = [threading.Thread(target=evaluate, args=[own]) for own in (model, other, model, other)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(trained) > 1000 and not any(trained)
+    assert [m.training for m in model.modules()] == [True, True, True, True, True, False]
+    assert not inference._frozen
+
+
+class Half(nn.Module):
+    """Keeps a scale in float64 and a first layer in bfloat16, and takes float32 images."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.full((1,), 0.5, dtype=torch.float64))
+        self.first, self.rest = nn.Conv2d(3, 4, 3).bfloat16(), network()[1:]
+
+    def forward(self, images):
+        assert images.dtype == torch.float32
+        return self.rest(self.first((self.scale.float() * images).bfloat16()).float())
+
+
+def exported(*parts):
+    model = nn.Sequential(NETWORK, *parts).eval()
+    batch = {0: torch.export.Dim("batch", min=2)}
+    return torch.export.export(model, (X[:4],), dynamic_shapes=[batch]).module()
+
+
+SCRIPTED = {"scripted": lambda: torch.jit.script(network()),
+            "frozen": lambda: torch.jit.freeze(torch.jit.script(network())),
+            "optimised": lambda: torch.jit.optimize_for_inference(torch.jit.script(network())),
+            "traced": lambda: torch.jit.trace(network(), X), "exported": exported,
+            "exported, inside": lambda: nn.Sequential(exported(), nn.Dropout())}    # in training mode
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning", "ignore:.*torch.jit:FutureWarning")
+@pytest.mark.parametrize("kind", SCRIPTED)
+def test_what_has_no_mode_is_left_alone(kind):
+    model = SCRIPTED[kind]()
+    modes = [getattr(m, "training", None) for m in model.modules()]
+    for name in ("labels", "PGD", "roby", "search"):
+        if kind == "optimised" and name == "PGD":
+            one_line(lambda: INSTRUMENTS["PGD"](model, X, Y), inference.NoGradient, "no gradient")
+            continue
+        alike(INSTRUMENTS[name](model, X, Y), INSTRUMENTS[name](NETWORK, X, Y), 1e-4)
+    assert [getattr(m, "training", None) for m in model.modules()] == modes
+
+
+def test_weights_of_several_types_are_asked_as_directly():
+    model = Half().eval()
+    torch.testing.assert_close(inference.logits(model, X), model(X).detach())
+    PGD(BALL, 2, 0.03)(model, X, model(X).argmax(1), generator=0)
+    # as mixed precision often is: batch normalisation alone in float32
+    half = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.Flatten(), nn.Linear(400, 3)).bfloat16()
+    half[1].float()
+    assert inference.logits(half.eval(), X).equal(half(X.bfloat16()).float())
+    for kind in (torch.float64, torch.bfloat16):
+        mixed = nn.Sequential(nn.Conv2d(3, 4, 3).to(kind), nn.Flatten(), nn.Linear(400, 3)).eval()
+        one_line(lambda m=mixed: inference.logits(m, X), inference.WrongType, r"adapt\(model, dtype=...\)")
+
+
+@pytest.mark.parametrize("name", ["logits", "labels", "margins", "judge", "FGSM", "PGD", "PGD L1"])
+def test_a_model_may_take_batches_of_one_size(name):
+    def fixed(images):
+        assert len(images) == 3, "three images at a time"
+        return NETWORK(images)
+
+    calls = {"logits": lambda m: inference.logits(m, X, chunk=3),
+             "labels": lambda m: inference.labels(m, X, chunk=3),
+             "margins": lambda m: inference.margins(m, X, Y, chunk=3),
+             "judge": lambda m: judge(m, X, Y, 1 - X, L2(9.0), chunk=3)}
+    call = calls.get(name) or (lambda m: ATTACKS[name](m, X, Y, generator=seeded(), chunk=3))
+    alike(call(fixed), call(NETWORK), 1e-5)
+
+
+def test_a_model_that_depends_on_the_batch_is_found_whatever_the_chunk():
+    model = nn.Sequential(nn.Flatten(), nn.BatchNorm1d(432), nn.Linear(432, 3)).train()
+    for chunk in (None, 2, 3, 6):
+        one_line(lambda chunk=chunk: inference.checked_logits(lambda a: model(a), X, chunk=chunk),
+                 inference.Unsteady, "in other batches")
+
+
+def test_a_block_that_ends_inside_another_leaves_its_mode():
+    model = nn.Sequential(nn.Dropout(), nn.Flatten()).train()
+    with inference.frozen(model[0]):
+        with inference.frozen(model):
+            assert not model.training
+        assert not model[0].training        # held by the outer block
+    assert all(m.training for m in model.modules())
+
+
+@pytest.mark.filterwarnings("ignore::shared.inference.NoUsableGradient", "ignore::shared.inference.NoExample")
+@pytest.mark.parametrize("name", [n for n in INSTRUMENTS if n != "Adversarial"])    # a batch is what it is
+@pytest.mark.parametrize("first", [True, False], ids=["first call", "later"])
+def test_memory_that_ends_changes_no_result(name, first):
+    """The model has memory for three images, from the first or from the third call on."""
+    calls = 0
+
+    def model(images):
+        nonlocal calls
+        calls += 1
+        if len(images) > 3 and (first or calls > 2):
+            raise torch.OutOfMemoryError("simulated")
+        return EXACT(images.double()).float()
+
+    y = inference.labels(EXACT, X)
+    alike(INSTRUMENTS[name](model, X, y), INSTRUMENTS[name](lambda a: EXACT(a.double()).float(), X, y), 1e-4)
+
+
+@dataclass(frozen=True)
+class Shifted(Attack):
+    """Has tuples of both sorts."""
+    threat: Linf = BALL
+    mean: tuple = (0.5, 0.4, 0.3)
+    sizes: tuple = (0.1, 0.2)
+    per_image = ("sizes",)
+
+    def propose(self, model, x, goal, draw):
+        assert self.mean == (0.5, 0.4, 0.3) and self.sizes.tolist() == pytest.approx([0.1, 0.2] * 3)
+        return x, torch.ones_like(goal)
+
+
+def test_only_declared_fields_hold_values_of_single_images():
+    Shifted()(NETWORK, X, Y)
+    one_line(lambda: Shifted(sizes=())(NETWORK, X, Y), UserError, "Shifted.sizes is an empty tuple")
+    for attack in ATTACKS.values():
+        assert {f.name for f in fields(attack)} >= set(attack.per_image)
 
 
 # ---- a gradient of no use shows no robustness -------------------------------------------------------------
@@ -220,6 +430,7 @@ def test_the_margin_s_gradient_replaces_one_that_is_zero(attack):
     assert easy.success.all() and hard.success.all() and not hard.no_gradient.any()
 
 
+@pytest.mark.filterwarnings("ignore::shared.inference.NoExample")
 @pytest.mark.filterwarnings("ignore::shared.inference.NoUsableGradient")
 @pytest.mark.parametrize("attack", [       # without OptMargin, which leaves [0, 1]
     FGSM(Linf(0.3)), PGD(L2(3.0), 20, 0.3), PGD(L1(30.0), 20, 3.0), FGSMSearch(40), NewtonFool(0.5, 60),
@@ -238,10 +449,72 @@ def test_susceptibility_names_a_gradient_that_vanishes():
 
 
 @pytest.mark.filterwarnings("error")
+def test_noise_that_leaves_0_and_1_is_named_and_may_be_cut():
+    def rooted(images):         # nan below 0
+        return NETWORK((images + 1e-4) ** 0.5)
+
+    y = inference.labels(rooted, X)
+    for loss in (squared_error, lost_margin):
+        one_line(lambda loss=loss: susceptibility(rooted, X, y, generator=0, draws=4, count=8, loss=loss),
+                 inference.NotFinite, r"moved out of \[0, 1\], as in the paper; clip=True")
+    result = susceptibility(rooted, X, y, generator=0, draws=40, deltas=(300.0,), clip=True)
+    norms = result.random[0][result.random[0].isfinite()]
+    assert result.attack.isfinite().all() and len(norms) and (norms <= 432**0.5).all()
+
+
+def far(images):
+    """A model whose first class no image in [0, 1] leaves, with gradients."""
+    return NETWORK(images) + torch.tensor([30.0, 0.0, 0.0])
+
+
+@pytest.mark.filterwarnings("ignore::shared.inference.NoUsableGradient")
+@pytest.mark.parametrize("name", ATTACKS)
+def test_a_search_that_ends_without_an_example_is_counted_and_named(name):
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        result = INSTRUMENTS[name](far, X, torch.zeros_like(Y))
+    missed = [str(w.message) for w in heard if w.category is inference.NoExample]
+    if ATTACKS[name].threat.size < torch.inf:       # which may well hold no example
+        assert not missed and not result.not_found.any()
+    else:
+        assert result.not_found.all() and "6 where a search of any distance found nothing" in repr(result)
+        kind = type(ATTACKS[name]).__name__
+        assert result.no_gradient.all() or re.match(f"{kind}: .* [1-6] of 6 images", *missed)
+
+
+@pytest.mark.parametrize("attack, model", [
+    (CarliniWagner(rate=0.001, c=1.0, searches=2, iterations=20), NETWORK),     # steps too small
+    (CarliniWagner(rate=0.05, c=1e-3, searches=2, iterations=20), lambda a: 1e-4 * NETWORK(a)),     # so is c
+    (LineSearch(20, largest=1e-3, loss="margin"), NETWORK),
+    (BasicIterative(epsilon=1e-4, growths=2), NETWORK)],
+    ids=["rate", "c", "line", "balls"])
+def test_a_search_that_is_too_short_is_named(attack, model):
+    with pytest.warns(inference.NoExample, match="6 of 6 images, although any distance was allowed"):
+        assert attack(model, X, Y).not_found.all()
+    assert LineSearch(100, 20.0, "margin")(model, X, Y).success.all()
+
+
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", ATTACKS)
 def test_a_healthy_gradient_is_not_warned_of(name):
     result = INSTRUMENTS[name](NETWORK, X, Y)
     assert result.no_gradient.dtype == torch.bool and not result.no_gradient.any()
+
+
+@pytest.mark.filterwarnings("ignore::shared.inference.NoUsableGradient", "ignore::shared.inference.NoExample")
+def test_the_squared_loss_of_one_logit_is_the_sigmoid_s():
+    """Beyond a logit of 17, the sigmoid in float32 is 1: no gradient, for it and `susceptibility` alike."""
+    def one(images):        # images differ in how far their first pixel is from 0
+        return (100 * images[:, 0, 0, 0] - 2)[:, None]
+
+    x = X.clone()
+    x[:, 0, 0, 0] = torch.tensor([0.06, 0.1, 0.3, 0.5, 0.0, 0.01])      # logits 4, 8, 28, 48, -2, -1
+    y = inference.labels(one, x)
+    result = LineSearch(loss="squared")(one, x, y)
+    assert result.no_gradient.tolist() == [False, False, True, True, False, False]
+    assert result.success.equal(~result.no_gradient)
+    whole = susceptibility(one, x, y, generator=0, draws=2, clip=True)
+    assert whole.vanished.equal(result.no_gradient) and whole.attack.isnan().equal(result.distance.isnan())
 
 
 # ---- types -------------------------------------------------------------------------------------------------

@@ -169,6 +169,7 @@ ATTACKS = {"fgsm": FGSM(Linf(0.2)), "pgd": PGD(Linf(0.1), 5, 0.03), "pgd-l2": PG
                                      iterations=30, probability=0.5)}
 
 
+@pytest.mark.filterwarnings("ignore::shared.inference.NoExample")
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
 def test_an_attack_keeps_inputs_and_mode_and_depends_on_the_seed_alone_not_on_the_batch(attack, digits):
     network, x, y = digits
@@ -214,6 +215,7 @@ def test_a_model_whose_logits_are_not_finite_near_the_images_is_refused(instrume
 
 
 @pytest.mark.parametrize("make, message", [
+    (lambda: Linf(8), r"at most 1 is needed.* write Linf\(8 / 255\)"), (lambda: FGSM(Linf(1.5)), "size 1.5"),
     (lambda: Linf(0.0), "size 0.0"), (lambda: Linf([0.1]), r"size \[0.1\]"),
     (lambda: FGSM(0.1), "threat=0.1; one such as Linf"), (lambda: FGSM(Linf()), "a bound is needed"),
     (lambda: PGD(Linf(0.1), 2.5, 0.1), "steps=2.5"),
@@ -312,6 +314,7 @@ def test_gradient_attacks_agree_with_foolbox(attack, peer, digits):
     assert (off[both].abs() > 1e-5).sum() <= 1      # at a kink of the network one path may part from it
 
 
+@pytest.mark.filterwarnings("ignore::shared.inference.NoExample")
 # ---- along a line, at random -----------------------------------------------------------------------------
 @pytest.mark.parametrize("loss", ["squared", "margin"])
 @pytest.mark.parametrize("targeted", [False, True])
@@ -335,7 +338,7 @@ def test_random_points_succeed_only_beyond_the_plane(threat, targeted, plane):
     distance = score / (w.abs().sum() if threat is Linf else w.norm())
     goal = {"target": 1 - y} if targeted else {}
     for size, most in ((float(distance.median()), 0.6), (20 * float(distance.max()), 1.1)):
-        attack = RandomSearch(threat(size, targeted), 300)
+        attack = RandomSearch(threat(min(size, 1.0) if threat is Linf else size, targeted), 300)
         result = attack(model, x, y, generator=seeded(), **goal)
         assert not result.success[distance > size].any() and result.success.float().mean() <= most
         assert (result.distance[result.success] >= distance[result.success]).all()
@@ -382,6 +385,7 @@ def test_carlini_wagner_finds_the_distance_to_a_sphere():
     torch.testing.assert_close(result.distance, (radii - 0.6).abs(), rtol=0.01, atol=0)
 
 
+@pytest.mark.filterwarnings("ignore::shared.inference.NoExample")
 def test_confidence_is_a_margin_between_the_logits(plane):
     model, x, y, score, w = plane
     result = dataclasses.replace(PATIENT, confidence=0.5)(model, x, y)

@@ -110,6 +110,7 @@ def iterative(model, x, goal, *, norm, epsilon, step, iterations, growths, halvi
     return best[1]
 
 
+@pytest.mark.filterwarnings("ignore::shared.inference.NoExample")
 @pytest.mark.parametrize("targeted", [False, True])
 @pytest.mark.parametrize("kind, norm", [(BasicIterative, "L1"), (BasicIterative, "L2"),
                                         (BasicIterative, "Linf"), (MomentumIterative, "Linf")])
@@ -169,6 +170,7 @@ def newton(model, x, label, eta, steps):
     return z.float()
 
 
+@pytest.mark.filterwarnings("ignore::shared.inference.NoExample")
 def test_newtonfool_goes_as_published(network):
     model, x, y = network
     attack = NewtonFool(eta=(0.003, 0.02, 0.5), steps=25)

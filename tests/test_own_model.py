@@ -48,6 +48,7 @@ def failing(images):
     raise OwnError("the model's own words")
 
 
+@pytest.mark.filterwarnings("ignore::shared.inference.NoExample")
 @pytest.mark.filterwarnings("ignore::shared.inference.NoUsableGradient")
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("make", [lambda: function, single, Viewing], ids=["function", "one logit", "view"])
@@ -93,11 +94,13 @@ def test_a_gradient_that_was_cut_off_is_named(name):
              "no gradient")
 
 
+@pytest.mark.filterwarnings("ignore::shared.inference.NoExample")
 @pytest.mark.parametrize("name", ["RandomSearch", "SquareSearch", "Pointwise"])
 def test_an_attack_without_gradients_takes_a_model_without(name):
     INSTRUMENTS[name](lambda a: function(a.detach()), X, Y)
 
 
+@pytest.mark.filterwarnings("ignore::shared.inference.NoExample")
 @pytest.mark.filterwarnings("ignore::shared.inference.NoUsableGradient")
 @pytest.mark.parametrize("name", ATTACKS)
 def test_images_that_require_a_gradient_are_images(name):

@@ -1,9 +1,12 @@
 """roby: Algorithm 1 sample by sample, clusters solved by hand, invariances, bad input."""
 import math
+import pickle
+import threading
 
 import pytest
 import torch
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from shared import roby, runtime
 from shared.runtime import UserError
@@ -140,6 +143,54 @@ def test_the_last_layer_is_the_one_that_runs_last():
     assert roby.Penultimate(Reversed())(images()[0]).shape == (len(images()[0]), 8)
 
 
+def pickled(network):
+    return len(pickle.dumps(network))
+
+
+def test_nothing_stays_on_a_model_whose_features_are_taken():
+    (x, _), network = images(), model()
+    size = pickled(network)
+    for _ in range(20):
+        penultimate = roby.Penultimate(network)
+        penultimate(x)
+        with pytest.raises(RuntimeError):
+            penultimate(x[:, :1])
+    assert not any(m._forward_pre_hooks for m in network.modules()) and pickled(network) == size
+
+
+def test_threads_take_features_of_one_model():
+    (x, _), network = images(), model()
+    expected, wrong = network[:3](x).detach(), []
+
+    def look(rows):
+        for _ in range(100):
+            if not torch.allclose(roby.Penultimate(network)(x[rows]), expected[rows], atol=1e-5):
+                wrong.append(rows)
+    threads = [threading.Thread(target=look, args=[slice(k, k + 20)]) for k in (0, 30, 60)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong and not any(m._forward_pre_hooks for m in network.modules())
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["compiled", "with a compiled part"])
+def test_features_of_a_compiled_model_are_those_of_the_model(whole):
+    (x, _), network = images(), model()
+    hidden = network[:3](x).detach()
+    if whole:
+        network = torch.compile(network, backend="eager")
+    else:
+        network[0:4].compile(backend="eager")
+        network[3].compile(backend="eager")
+    with torch.no_grad():
+        network(x)
+    for _ in range(2):
+        torch.testing.assert_close(roby.embed(roby.Penultimate(network), x), hidden)
+        with torch.no_grad():
+            network(x)
+
+
 # ---- resampling ------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("p", roby.NORMS)
 def test_a_resample_is_the_metric_of_the_images_drawn(p):
@@ -152,6 +203,30 @@ def test_a_resample_is_the_metric_of_the_images_drawn(p):
         drawn = torch.cat([r[d[n]] for r, d in zip(rows, draws)])
         again = roby.roby(roby.layout(features[drawn], y[drawn], p=p))
         torch.testing.assert_close(row, torch.tensor(list(vars(again).values())).double())
+
+
+class Largest(TorchDispatchMode):
+    """Notes how many values the largest tensor has that torch makes inside it."""
+    values = 0
+
+    def __torch_dispatch__(self, function, types, given=(), named=None):
+        made = function(*given, **named or {})
+        for part in made if isinstance(made, (list, tuple)) else [made]:
+            self.values = max(self.values, part.numel() if isinstance(part, torch.Tensor) else 0)
+        return made
+
+
+@pytest.mark.parametrize("p", roby.NORMS)
+def test_many_classes_and_features_take_the_memory_of_the_features(p):
+    """Pairs times features are 60 times as many values, and those of all draws 20 times that."""
+    features, y = torch.randn(400, 100, generator=runtime.generator(1)), torch.arange(400) % 200
+    with Largest() as largest:
+        layout = roby.layout(features, y, p=p)
+        roby.bootstrap(features, y, p=p, draws=20, generator=0)
+    assert features.numel() <= largest.values <= 2 * features.numel()
+    centres = features.double().view(2, 200, 100).mean(0)
+    for pair, (i, j) in ((0, (0, 1)), (-1, (198, 199))):
+        assert float(layout.distance[pair]) == pytest.approx(float(torch.dist(centres[i], centres[j], p)))
 
 
 def test_models_are_resampled_alike():

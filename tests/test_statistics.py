@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from shared.runtime import UserError
 from shared.statistics import rank_correlations, share_interval
 
 
@@ -21,3 +22,9 @@ def test_the_interval_of_a_share_leaves_half_of_the_rest_on_either_side(hits):
 
 def test_the_interval_reaches_the_end_where_all_or_none_are_hits():
     assert share_interval(0, 9)[0] == 0 and share_interval(9, 9)[1] == 1
+
+
+@pytest.mark.parametrize("hits, of", [(0, 0), (3, 2), (-1, 4)])
+def test_a_share_of_no_cases_is_refused(hits, of):
+    with pytest.raises(UserError, match=f"{hits} of {of} cases: a share needs"):
+        share_interval(hits, of)

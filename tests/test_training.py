@@ -93,6 +93,19 @@ def test_flips_mirror_about_half_of_the_images():
     assert (same ^ mirrored).all() and 160 < int(mirrored.sum()) < 240
 
 
+@pytest.mark.parametrize("settings", [{"batch": 3, "partial": True}, {"batch": 1}, {"batch": 8, "images": 1}])
+def test_a_batch_of_one_image_is_refused_where_batch_normalisation_needs_two(settings):
+    x, y = torch.rand(7, 1, 4, 4, generator=runtime.generator(0)), torch.arange(7) % 2
+    network = nn.Sequential(nn.Flatten(), nn.Linear(16, 5), nn.BatchNorm1d(5), nn.Linear(5, 2))
+    before = {k: v.clone() for k, v in network.state_dict().items()}
+    with pytest.raises(runtime.UserError, match="a batch of one image .*another batch, or partial=False"):
+        fit(network, x, y, Recipe(epochs=1, **settings), generator=0, device=CPU)
+    assert all(v.equal(before[k]) for k, v in network.state_dict().items()) and network.training
+    # an image has statistics of its own where it has several values a channel
+    fit(nn.Sequential(nn.Conv2d(1, 3, 2), nn.BatchNorm2d(3), nn.Flatten(), nn.Linear(27, 2)), x, y,
+        Recipe(epochs=1, **settings), generator=0, device=CPU)
+
+
 # ---- schedule and loss -----------------------------------------------------------------------------------
 def test_rates_of_the_schedules():
     assert rate(Recipe(epochs=9, schedule="constant", rate=0.3), 5.5) == 0.3
@@ -368,6 +381,17 @@ def test_a_network_that_never_leaves_chance_is_refused(home, digits):
     with pytest.raises(runtime.UserError, match="never left chance"):
         zoo.net("ren-a", FAST, noise, 0, device=CPU)
     assert not kept(home)
+
+
+@pytest.mark.parametrize("test, kept_one", [(1.0, True), (0.99, True), (0.97, False), (0.9, False)])
+def test_chance_leaves_room_above_it_where_one_class_is_frequent(home, digits, monkeypatch, test, kept_one):
+    y = (torch.arange(len(digits.y_test)) % 27 == 0).long()
+    few = replace(digits, y_test=y, fingerprint="unbalanced")
+    monkeypatch.setattr(zoo, "fit", lambda network, *args, **options: network.eval())
+    monkeypatch.setattr(zoo, "accuracy", lambda *args: test)
+    with contextlib.nullcontext() if kept_one else pytest.raises(runtime.UserError, match=r"chance .0.96"):
+        zoo.net("ren-a", FAST, few, 0, device=CPU)
+    assert bool(kept(home)) == kept_one
 
 
 @pytest.mark.parametrize("value, message", [(7e4, "holds 70000, float16 ends at 65504"),

@@ -9,7 +9,10 @@ time, which changes no result beyond the rounding of the model itself.
 """
 import copy
 import dataclasses
-from dataclasses import dataclass
+import math
+from abc import ABC, abstractmethod
+from dataclasses import InitVar, dataclass
+from typing import ClassVar
 
 import torch
 
@@ -30,6 +33,8 @@ class Result:
     was_correct  bool [N]: the model gives the clean image its true class
     passes       int64 [N]: images the attack sent through the model for this one
     no_gradient  bool [N]: it failed, and a gradient was 0 or not finite, which shows no robustness
+    not_found    bool [N]: it failed although the threat allows any distance, so that there is an example: the
+                 search was too short or too coarse, which shows no robustness
     """
     x_adv: torch.Tensor
     success: torch.Tensor
@@ -37,6 +42,10 @@ class Result:
     was_correct: torch.Tensor
     passes: torch.Tensor
     no_gradient: torch.Tensor
+    any_distance: InitVar[bool] = False     # whether a search of any distance proposed the images
+
+    def __post_init__(self, any_distance):
+        object.__setattr__(self, "not_found", ~self.success & any_distance)
 
     @property
     def robust_accuracy(self):
@@ -49,24 +58,35 @@ class Result:
     def __repr__(self):
         counts = [f"{int(values.sum())} {words}" for values, words in (
             (self.was_correct, "correct before"), (self.was_correct & ~self.success, "after"),
-            (self.success, "successes"), (self.no_gradient, "without success or a usable gradient"))]
+            (self.success, "successes"), (self.no_gradient, "without success or a usable gradient"),
+            (self.not_found, "where a search of any distance found nothing"))]
         return f"Result({len(self.success)} images: {', '.join(counts)})"
 
 
-class Attack:
-    """Base of attacks: frozen dataclasses with a `threat` and one method.
+class Attack(ABC):
+    """Base of attacks: frozen dataclasses with a `threat` and one method, `propose`.
 
-    `propose(model, x, goal, draw) -> images, passes`: adversarial images for float32 images x [n, C, H, W] on
-    the model's device, whose logits model(x) are [n, K] from K = 2 on, and the number [n] of passes spent on
-    each; a third value, bool [n], may say of which a gradient was 0 or not finite (`inference.unusable`).
-    `goal` [n] holds the classes to leave, or to reach in a targeted threat. `draw` is what `self.draw(x,
-    generator)` drew for these images. An image that is not finite (nan) is no proposal.
+    per_image   names of the fields that may be a tuple, which holds values of single images in turn: image k
+                of a call gets value k modulo their number, and `propose` a tensor, float32 [n] (`setting_of`)
     """
     threat: Threat
     copies = 1  # images that one image becomes in a forward pass, for the size of chunks
+    per_image: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def propose(self, model, x: torch.Tensor, goal: torch.Tensor, draw: torch.Tensor | None) \
+            -> tuple[torch.Tensor, ...]:
+        """Adversarial images for float32 images x [n, C, H, W], and the passes int64 [n] spent on each.
+
+        A third value, bool [n], may say of which a gradient was 0 or not finite (`inference.unusable`). The
+        logits model(x) are [n, K] from K = 2 on, on the model's device. `goal` [n] holds the classes to
+        leave, or to reach in a targeted threat. `draw` is what `self.draw(x, generator)` drew for these
+        images. An image that is not finite (nan) is no proposal.
+        """
 
     def draw(self, x, generator):
         """What chance decides: a CPU tensor with one row for each of the images x or for all; or None."""
+        return None
 
     def __call__(self, model, x, y, *, target=None, generator=None, chunk=None):
         """Attack images x [N, C, H, W] of true classes y [N]; returns a `Result`.
@@ -101,16 +121,22 @@ class Attack:
             if len(x):
                 size = chunk or inference.chunk_for(model, x, self.copies)
                 runtime.chunked(part, torch.arange(len(x), device=x.device), chunk=size)
-            result = _decide(model, x, y, proposal, self.threat, target, passes, clean, chunk, lost)
+            result = _decide(model, x, y, proposal, self.threat, target, passes, clean, chunk, lost,
+                             any_distance=self.threat.size == math.inf)
         inference.warn_of(name, result.no_gradient)
+        inference.warn_of_no_example(name, result.not_found & ~result.no_gradient)
         return result
 
     def _of(self, rows):
-        """This attack for the images `rows` of a call: a tuple becomes their values, float32 [n]."""
+        """This attack for the images `rows` of a call: a tuple of `per_image` becomes their values [n]."""
         own = copy.copy(self)       # not checked again
-        for name in (f.name for f in dataclasses.fields(self)):
+        for name in self.per_image:
             if isinstance(value := getattr(self, name), tuple):
-                object.__setattr__(own, name, torch.tensor(value, device=rows.device)[rows % len(value)])
+                if not value:
+                    raise UserError(f"{type(self).__name__}.{name} is an empty tuple; one value an image, or "
+                                    "a few that repeat, are needed")
+                own_values = torch.tensor(value, dtype=torch.float32, device=rows.device)
+                object.__setattr__(own, name, own_values[rows % len(value)])
         return own
 
 
@@ -169,7 +195,7 @@ def _form(part):
     return getattr(part, "dtype", None), getattr(part, "shape", None)
 
 
-def _decide(model, x, y, proposal, threat, target, passes, clean, chunk, lost):
+def _decide(model, x, y, proposal, threat, target, passes, clean, chunk, lost, any_distance=False):
     finite = proposal.flatten(1).isfinite().all(1)
     z = torch.where(per_image(finite, x), proposal, x)
     z = threat.project(z, x).clamp(0, 1)               # clipping moves towards x: z stays in the ball
@@ -178,7 +204,7 @@ def _decide(model, x, y, proposal, threat, target, passes, clean, chunk, lost):
     return Result(x_adv=torch.where(per_image(success, x), z, x), success=success,
                   distance=torch.where(success, threat.distance(x, z), torch.nan),
                   was_correct=clean.argmax(1) == y, passes=passes,
-                  no_gradient=lost & ~success)
+                  no_gradient=lost & ~success, any_distance=any_distance)
 
 
 def _check(x, y, threat, target):

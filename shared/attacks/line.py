@@ -45,6 +45,7 @@ def gradients(model, images, labels, objective):
     def gradient(x, y):
         x = x.detach().to(device, memory_format=order).requires_grad_()
         scores = differentiable(model, x)
+        inference.check_squashed(scores.detach())
         inference.check_classes(y, max(2, scores.shape[1]))
         slope, = torch.autograd.grad(objective(scores, y.to(device)).sum(), x)
         return torch.cat([slope.flatten(1), scores.detach()], 1).to(images.device)
@@ -145,8 +146,9 @@ class LineSearch(Attack):
 
     def propose(self, model, x, goal, draw):
         """The nearest examples [N, C, H, W], NaN where none was found, and the passes of each image [N]."""
-        slopes, scores = gradients(model, x, goal, LOSSES[self.loss])
-        there, lost = (scores.argmax(1) == goal) == self.targeted, inference.unusable(slopes)
+        own = model.model if isinstance(model, inference.Classifier) else model     # one logit stays one
+        slopes, scores = gradients(own, x, goal, LOSSES[self.loss])
+        there, lost = (inference.classes(scores) == goal) == self.targeted, inference.unusable(slopes)
         direction, _ = unit(inference.mended(-slopes if self.targeted else slopes))
         direction[there] = 0
         decide = reaches(model, self.targeted)

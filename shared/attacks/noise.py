@@ -39,17 +39,19 @@ def draw(count, shape, generator, *, device="cpu"):
     return Draws(points.to(device), flat.abs().sum(1), flat.norm(dim=1), flat.abs().amax(1))
 
 
-def random_flips(decide, images, labels, sizes, draws, delta, *, exact=False):
+def random_flips(decide, images, labels, sizes, draws, delta, *, exact=False, clip=False):
     """`Flips` of the images [N, C, H, W] under image + delta * size * point, for each point of `draws`.
 
     sizes   float32 [N]: Euclidean norm of each image's smallest attack
     exact   count every flipping draw instead of stopping at the first
+    clip    whether images are cut to [0, 1]; in the paper they are not
     """
     radius = (delta * sizes).to(images.device).view(-1, *[1] * (images.ndim - 1))
 
     def perturbed(rows, steps):
         rows, steps = rows.to(images.device), steps.to(images.device)
-        return images[rows] + radius[rows] * draws.points[steps]
+        moved = images[rows] + radius[rows] * draws.points[steps]
+        return moved.clamp(0, 1) if clip else moved
 
     return first_flips(decide, labels, perturbed, len(draws.points), exact=exact)
 

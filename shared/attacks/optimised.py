@@ -11,6 +11,7 @@ tanh space with a little room beyond black and white, TensorFlow's Adam, the rul
 Each image goes through its searches at its own pace, and leaves the batch after the last.
 """
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 
@@ -55,6 +56,7 @@ class CarliniWagner(Attack):
     stop: str = "image"
     targeted: bool = False
     probability: float | None = None
+    per_image: ClassVar = ("c", "confidence")
 
     def __post_init__(self):
         if self.searches < 1 or self.iterations < 1:

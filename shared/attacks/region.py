@@ -39,14 +39,17 @@ class Region:
         """How many samples fall into each class, int64 [N, classes]. Arguments and errors as for a call."""
         x, generator = check_images(x), runtime.seeded(generator, "Region")
 
-        def count(images):
-            moves = 2 * torch.rand(len(images), self.samples, *x.shape[1:], generator=generator,
-                                   dtype=torch.float32) - 1
+        def count(images, moves):
             cloud = (images[:, None] + self.radius * moves.to(x.device)).clamp(0, 1).flatten(0, 1)
             assigned = classes(logits(model, cloud)).view(len(images), self.samples)
             return torch.nn.functional.one_hot(assigned, number).sum(1)
 
         with frozen(model):
-            number = checked_logits(model, x).shape[1]
+            number = checked_logits(model, x, chunk=chunk).shape[1]
             size = chunk or runtime.chunk_size(x[0].numel() * 4 * 4 * self.samples, x.device) if len(x) else 1
-            return runtime.chunked(count, x, chunk=size)
+            parts = []
+            for images in x.split(size):    # what one is moved by is drawn once, however often it is tried
+                moves = 2 * torch.rand(len(images), self.samples, *x.shape[1:], generator=generator,
+                                       dtype=torch.float32) - 1
+                parts.append(runtime.chunked(count, images, moves, chunk=size))
+            return torch.cat(parts)

@@ -3,6 +3,7 @@
 Images are float32 [N, C, H, W] in [0, 1]; sizes are on that scale (8/255 for a printed 8).
 """
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Real
 from typing import ClassVar
@@ -13,7 +14,7 @@ from ..runtime import UserError
 
 
 @dataclass(frozen=True)
-class Threat:
+class Threat(ABC):
     """How far an image may be moved in a norm; the norm is the subclass, `Linf`, `L1` or `L2`.
 
     size      radius of the ball around the clean image; infinite: any distance
@@ -28,9 +29,25 @@ class Threat:
             raise UserError(f"{self.norm} threat of size {self.size!r}: a number above 0 is needed, on the "
                             "scale of pixels in [0, 1]")
 
-    def distance(self, x, z):
+    def distance(self, x: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
         """Distance [N] between images x and z in the norm."""
         return self.length(z - x)
+
+    @abstractmethod
+    def length(self, delta: torch.Tensor) -> torch.Tensor:
+        """Length [N] of each move [N, C, H, W] in the norm, on the scale of pixels in [0, 1]."""
+
+    @abstractmethod
+    def project(self, z: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        """The point of the ball around x next to z, both [N, C, H, W]."""
+
+    @abstractmethod
+    def steepest(self, gradient: torch.Tensor) -> torch.Tensor:
+        """The move of length 1 along which a function of this gradient [N, C, H, W] rises most."""
+
+    @abstractmethod
+    def random(self, like: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        """A move drawn uniformly from the ball, float32 on the CPU, of the shape of `like` [N, C, H, W]."""
 
 
 def checked(threat, bounded=True):
@@ -43,8 +60,14 @@ def checked(threat, bounded=True):
 
 
 class Linf(Threat):
-    """No pixel moves by more than `size`."""
+    """No pixel moves by more than `size`, which is at most 1: pixels lie in [0, 1]."""
     norm = "Linf"
+
+    def __post_init__(self):
+        super().__post_init__()
+        if 1 < self.size < math.inf:
+            raise UserError(f"{self.norm} threat of size {self.size:g}: at most 1 is needed, since pixels "
+                            f"lie in [0, 1]; write Linf({self.size:g} / 255) for {self.size:g} of 255")
 
     def length(self, delta):
         """Largest change of a value of each move [N, C, H, W], on the scale of pixels in [0, 1]: [N]."""

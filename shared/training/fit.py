@@ -1,9 +1,11 @@
 """One training loop for all networks: a recipe, a hook that may change each batch, a state each epoch."""
+import copy
 import json
 import math
 
 import torch
 from torch.nn import functional as F
+from torch.nn.modules.batchnorm import _BatchNorm
 
 from .. import inference, runtime
 from ..data.content import fingerprint
@@ -19,8 +21,9 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, after_epoch=None, la
     y          their labels, int64 [N]
     recipe     a `Recipe`
     generator  CPU generator, or an int as its seed, of every draw: the order of images, augmentation, the
-               hook's draws, dropout. The same seed gives the same bits; the global generators stay as they
-               were.
+               hook's draws, dropout. The same seed gives the same weights on one machine with as many
+               threads, equal to rounding elsewhere, from where two trainings slowly part; the global
+               generators stay as they were.
     hook       `hook(net, images, labels, generator) -> images`, float32 [B, C, H, W] in [0, 1] both: what the
                net shall learn from instead of an (augmented) batch, as in training with noise or on
                adversarial examples. It finds and leaves the net in training mode, with bf16 under autocast.
@@ -28,7 +31,7 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, after_epoch=None, la
                training ends there. It leaves the net in training mode.
     label      names the progress bar
     checkpoint  the `Checkpoint` that keeps the state after every epoch: a killed training goes on from there
-               with the bits of one that ran through. None keeps none.
+               as one that ran through. None keeps none.
 
     A module of the net with a method `adapt(x)`, such as one that subtracts the mean image, is shown the
     training images first; one with a method `settle(x)`, such as a net that takes its batch normalisation's
@@ -92,6 +95,7 @@ def _checked(net, x, y, recipe):
         raise runtime.UserError("the net has one logit an image, whose cross-entropy is 0; take the loss "
                                 "'squared', or a net with a logit for each class")
     loss(scores, torch.zeros_like(y[:2], device=scores.device), recipe)
+    _check_one_image(net, x, recipe)
     inference.check_classes(y, max(2, scores.shape[1]))
     return x
 
@@ -99,8 +103,23 @@ def _checked(net, x, y, recipe):
 def _trial(net, images):
     """What the net returns for some images, in evaluation mode, without leaving a trace."""
     images = images.to(inference.device_of(net, images))
-    with torch.no_grad(), inference.frozen(net), torch.random.fork_rng():
+    devices = [images.device] if images.device.type == "cuda" else []
+    with torch.no_grad(), inference.frozen(net), torch.random.fork_rng(devices=devices):
         return inference.scores_of(evaluate(net, images), len(images))
+
+
+def _check_one_image(net, x, recipe):
+    """Raises UserError where a batch is of one image, of which batch normalisation takes no statistics."""
+    count = min(recipe.images or len(x), len(x))
+    left = count % recipe.batch if recipe.partial or count < recipe.batch else 0
+    if 1 not in (recipe.batch, left) or not any(isinstance(m, _BatchNorm) for m in net.modules()):
+        return
+    try:
+        with torch.no_grad(), torch.random.fork_rng(devices=[]):
+            copy.deepcopy(net).cpu().train()(pixels(x[:1].cpu()))
+    except ValueError as error:     # where an image has several values a channel, it is a batch of its own
+        raise runtime.UserError(f"a batch of one image ({count} images, batch={recipe.batch}): batch "
+                                "normalisation needs two; take another batch, or partial=False") from error
 
 
 def _laid_out(net, x, device):

@@ -1,5 +1,6 @@
 """The fast gradient sign method (Goodfellow et al. 2015), as Foolbox 2 runs it: its size is searched for."""
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 
@@ -23,6 +24,7 @@ class FGSMSearch(Attack):
     fine: int = 20
     beyond: float | tuple[float, ...] = 0.0
     targeted: bool = False
+    per_image: ClassVar = ("beyond",)
 
     def __post_init__(self):
         if self.count < 1 or self.fine < 1 or not all(0 <= more < 1 for more in values(self.beyond)):

@@ -44,6 +44,7 @@ class BasicIterative(Attack):
     targeted: bool = False
     probability: float = 0.5
     decay: ClassVar[float] = 0.0
+    per_image: ClassVar = ("epsilon",)
 
     def __post_init__(self):
         if self.norm not in NORMS:

@@ -25,6 +25,7 @@ class NewtonFool(Attack):
     eta: float | tuple[float, ...] = 0.01
     steps: int = 100
     threat: ClassVar[L2] = L2()
+    per_image: ClassVar = ("eta",)
 
     def __post_init__(self):
         if self.steps < 1 or not all(0 < eta < float("inf") for eta in values(self.eta)):
