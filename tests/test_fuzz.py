@@ -30,7 +30,7 @@ def plain(value):
 def a_run(folder):
     result = {"mean": 0.4712, "labels": [3, 5], "image": np.arange(48, dtype=np.uint8).reshape(6, 8)}
     path = folder / "u1.json"
-    store.write(path, store.Run("u1", {"x": 3}, {"images": [8, 10]}, result, 1, {}, {"seconds": 1.5}))
+    store.write(path, store.Run("u1", {"x": 3}, {"images": [8, 10]}, result, 1, "c", {}, {"seconds": 1.5}))
     return [path, *folder.glob("u1-*.npz")], lambda: vars(store.read(path))
 
 
