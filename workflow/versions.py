@@ -83,7 +83,7 @@ def small(name):
 
 
 def results(names):
-    """What the code of this tree computes, `{name: {"digest", "runs"}}`: for `same`, which asks two of them."""
+    """`{name: {"digest", "runs"}}` by the code of this tree; `compare` starts it in two trees."""
     sets.use_profile("smoke")
     return {name: {"digest": digest(name), "runs": small(name)} for name in names}
 
@@ -103,8 +103,8 @@ def computed(tree, names):
     """What `results` gives in a tree, in a process and a cache of its own."""
     with tempfile.TemporaryDirectory() as cache:
         env = os.environ | {"PYTHONPATH": str(tree), "BOUNDARY_CACHE": cache}
-        done = subprocess.run([sys.executable, "-m", "workflow.versions", "results", *names], cwd=tree, env=env,
-                              text=True, capture_output=True)
+        words = [sys.executable, "-m", "workflow.versions", "results", *names]
+        done = subprocess.run(words, cwd=tree, env=env, text=True, capture_output=True)
     if done.returncode:
         last = (done.stderr.strip() or "it said nothing").splitlines()[-1]
         raise runtime.UserError(f"the code {'now' if tree == ROOT else 'before'} cannot compute "
