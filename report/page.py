@@ -10,6 +10,7 @@
 What a page says at full scale comes from the recorded runs; what this page measured stands beside it, folded.
 """
 import dataclasses
+import math
 import os
 import re
 import resource
@@ -431,4 +432,4 @@ def several(sets):
 
 def seconds(results):
     """Of computing the recorded runs of an experiment."""
-    return sum(run.provenance["seconds"] for run in results.recorded.values())
+    return math.fsum(run.provenance["seconds"] for run in results.recorded.values())

@@ -55,7 +55,7 @@ def words(value, unit="%", digits=3):
 # ---- sums over results of which there may be none --------------------------------------------------------
 def mean(values):
     """Mean of a list of numbers or truths; None of an empty one."""
-    return sum(values) / len(values) if len(values) else None
+    return math.fsum(values) / len(values) if len(values) else None
 
 
 def median(values):

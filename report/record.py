@@ -1,5 +1,6 @@
 """Records: what an item's runs add up to, beside the printed values. A record is rebuilt, never edited."""
 import json
+import math
 
 import numpy as np
 import pandas as pd
@@ -45,7 +46,7 @@ def scale(sets, runs, rests=None):
     for part in rests:
         sizes = [u.sizes[part] for u in present if part in u.sizes]
         parts[part] = [sum(a for a, _ in sizes), sum(f for _, f in sizes)]
-    fraction = sum(u.share(rests) for u in present) / published if published else 1.0
+    fraction = math.fsum(u.share(rests) for u in present) / published if published else 1.0
     return {"parts": parts, "fraction": fraction, "proxies": proxies(present)}
 
 
@@ -93,7 +94,7 @@ def provenance(sets, runs):
     return {"data": data, "seeds": sorted({u.arguments["seed"] for u in present if "seed" in u.arguments}),
             "versions": distinct("versions"), "devices": distinct("device"), "threads": distinct("threads"),
             "revisions": distinct("revision"),
-            "seconds": sum(u.provenance["seconds"] for u in present)}
+            "seconds": math.fsum(u.provenance["seconds"] for u in present)}
 
 
 def build(item, sets=(), runs=None, *, rows=None, data=None, claims=None, evidence=None, note=None,

@@ -134,7 +134,7 @@ def test_a_number_that_counts_things_is_held_against_how_many_there_are():
 def test_a_default_saved_into_the_file_still_departs_from_the_committed_one(monkeypatch):
     path = parameters.text_half("ren/iii_borderline")
     committed = path.read_text().replace("seed: int = 0", "seed: int = 7")
-    monkeypatch.setattr(parameters.runtime, "committed", lambda _: committed)
+    monkeypatch.setattr(parameters.git, "committed", lambda _: committed)
     assert parameters.defaults(path)["seed"] == 7 and parameters.declared(path)["seed"].default == 0
-    monkeypatch.setattr(parameters.runtime, "committed", lambda _: None)     # an exported tree
+    monkeypatch.setattr(parameters.git, "committed", lambda _: None)     # an exported tree
     assert parameters.defaults(path)["seed"] == 0

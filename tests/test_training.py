@@ -233,14 +233,14 @@ def test_a_committed_network_comes_first(home, digits):
 @pytest.fixture
 def edited(tmp_path, monkeypatch):
     """`edited(module, old, new)`: digests are of a module with a text of its code replaced."""
-    found = code._found
+    spec_of = code._found
 
     def edit(module, old, new):
-        text, file = Path(found(module).origin).read_text(), tmp_path / "edited.py"
+        text, file = Path(spec_of(module).origin).read_text(), tmp_path / "edited.py"
         assert old in text
         file.write_text(text.replace(old, new))
         spec = importlib.util.spec_from_file_location(module, file)
-        monkeypatch.setattr(code, "_found", lambda name: spec if name == module else found(name))
+        monkeypatch.setattr(code, "_found", lambda name: spec if name == module else spec_of(name))
 
     monkeypatch.setattr(same, "FILE", tmp_path / "same.json")
     return edit

@@ -383,7 +383,7 @@ def test_what_is_absent_smaller_or_out_of_date_is_listed_with_its_command(tmp_pa
     task = partial(missing.Task, "ren/sets")
     known = {"ren/sets": {"b2": task("b2", 3600.0, (("images", 50),)), "b3": task("b3", 7200.0)}}
     old = SimpleNamespace(sizes={"images": [50, 100]}, fraction=0.5, share=lambda rests: 0.5,
-                          provenance={"data": {}})
+                          inputs=None, provenance={"data": {}})
     sets = {n: Results(f"ren/{n}", dict.fromkeys(published), **how) for n, published, how in [
         ("sets", ("b0", "b2", "b3"), dict(recorded={"b0": old}, outdated={"b0": ["version"]})),
         ("more", [f"c{n}" for n in range(5)], dict(recorded={f"c{n}": old for n in range(5)}, outdated={
@@ -396,10 +396,10 @@ def test_what_is_absent_smaller_or_out_of_date_is_listed_with_its_command(tmp_pa
     assert list(missing.lines())[1:] == [
         "    3.0 h  Ren et al., Table I: 2 runs of ren/sets: make fill HOURS=3 FIRST=ren/sets",
         "ren/sets: 1 of 3 runs, 16.7% of full scale; 2 absent (about 3.0 h in the sizes of the recorded "
-        "ones), 1 smaller than published, 1 out of date (version changed): b0: make fill HOURS=n "
-        "FIRST=ren/sets",
+        "ones), 1 smaller than published, 1 out of date (version changed): b0, 1 whose inputs are unknown: "
+        "make fill HOURS=n FIRST=ren/sets",
         "ren/more: 5 of 5 runs, 50.0% of full scale; 5 smaller than published, 5 out of date (arguments, "
-        "ren/sets changed): make fill HOURS=n FIRST=ren/more",
+        "ren/sets changed), 5 whose inputs are unknown: make fill HOURS=n FIRST=ren/more",
         "ren/networks: no plan names gone: git rm results/runs/ren/networks/gone*",
         "ren/unplanned: no plan names x: git rm results/runs/ren/unplanned/x*"]
 

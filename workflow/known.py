@@ -31,7 +31,7 @@ def networks():
 def main():
     known = json.loads(KNOWN.read_text(encoding="utf-8")) if KNOWN.exists() else {}
     for label, (facts, path) in networks().items():
-        data = sets.load(facts["name"].split("-s0-")[0].rpartition("-")[2], profile="paper")
+        data = sets.load(facts["dataset"], profile="paper")
         there = known.setdefault("x".join(map(str, data.x_test.shape[1:])), {})
         if label in there:
             continue

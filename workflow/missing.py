@@ -94,7 +94,7 @@ def tasks(standing):
 def inputs(standing, known):
     """`{task: tasks that come before it}`: inputs of it that are out of date or gone.
 
-    Of a run that is not recorded, or of which nobody noted what it read, all that are out of date; and where
+    Of a run that is not recorded, or whose inputs are unknown, all that are out of date; and where
     nothing that it could read is recorded, all of that.
     """
     needed = {}
@@ -207,7 +207,7 @@ def standing(results, known, after=()):
         few = f": {', '.join(results.outdated)}" if len(results.outdated) <= FEW else ""
         lacks.append(f"{len(results.outdated)} out of date ({', '.join(changed)} changed){few}")
     if unknown := sum(run.inputs is None for run in results.recorded.values()):
-        lacks.append(f"{unknown} of which nobody noted what they read")
+        lacks.append(f"{unknown} whose inputs are unknown")
     if lacks:
         whole = record.scale([results], {results.name: results.recorded})["fraction"]
         yield (f"{results.name}: {len(results.recorded)} of {len(results.published)} runs, {whole:.1%} of "

@@ -44,8 +44,8 @@ def changed():
     """Names of experiments and architectures whose results are kept, and whose code is another one now."""
     names = []
     for name, experiment in catalogue.experiments().items():
-        results = experiments.recorded(experiment, experiment.planned()[0])
-        names += [name] * any("code" in what for what in results.outdated.values())
+        recorded = experiments.recorded(experiment, experiment.planned()[0])
+        names += [name] * any("code" in what for what in recorded.outdated.values())
     for architecture, kept in networks().items():
         now = zoo.digest(architecture)
         names += [architecture] * any(not same.accepted(architecture, f.get("code"), now) for f in kept)
@@ -79,12 +79,12 @@ def small(name):
     for first in experiment.before.values():
         experiments.gather(first, SimpleNamespace(**first.scale["smoke"]))
     settings = SimpleNamespace(**experiment.scale["smoke"])
-    results = experiments.gather(experiment, settings, names=kinds(experiment.planned(settings)[0]))
-    return {run.name: run.result for run in results.own.values()}
+    gathered = experiments.gather(experiment, settings, names=kinds(experiment.planned(settings)[0]))
+    return {run.name: run.result for run in gathered.own.values()}
 
 
-def told(names):
-    """What a tree says of its code, `{name: {"digest", "runs"}}`: for `same`, which asks two of them."""
+def results(names):
+    """`{name: {"digest", "runs"}}` by the code of this tree; `compare` starts it in two trees."""
     sets.use_profile("smoke")
     return {name: {"digest": digest(name), "runs": small(name)} for name in names}
 
@@ -101,11 +101,11 @@ def changes(before, after):
 
 
 def computed(tree, names):
-    """What `told` says in a tree, in a process and a cache of its own."""
+    """What `results` gives in a tree, in a process and a cache of its own."""
     with tempfile.TemporaryDirectory() as cache:
         env = os.environ | {"PYTHONPATH": str(tree), "BOUNDARY_CACHE": cache}
-        done = subprocess.run([sys.executable, "-m", "workflow.versions", "told", *names], cwd=tree, env=env,
-                              text=True, capture_output=True)
+        words = [sys.executable, "-m", "workflow.versions", "results", *names]
+        done = subprocess.run(words, cwd=tree, env=env, text=True, capture_output=True)
     if done.returncode:
         last = (done.stderr.strip() or "it said nothing").splitlines()[-1]
         raise runtime.UserError(f"the code {'now' if tree == ROOT else 'before'} cannot compute "
@@ -142,8 +142,9 @@ def compare(name="", commit="HEAD"):
             failed += [f"{name}: {len(off)} differences, so raise its version, or train it anew; the first:",
                        *off[:5]]
         else:
-            same.enter({name: (old["digest"], new["digest"])})
-            print(f"{name}: {len(new['runs'])} runs at smoke size are as in {commit}; its digest is entered")
+            if old["digest"] != new["digest"]:
+                same.enter({name: (old["digest"], new["digest"])})
+            print(f"{name}: {len(new['runs'])} runs at smoke size are as in {commit}")
             agreed.append(name)
     failed += [f"{name}: what is kept is of code before {commit}; name the commit before the change: "
                f"make same EXPERIMENT={name} FROM=commit" for name in changed() if name in agreed]
@@ -152,8 +153,8 @@ def compare(name="", commit="HEAD"):
 
 
 def main(*words):
-    if words[:1] == ("told",):
-        print(json.dumps(told(words[1:]), default=lambda array: array.tolist()))
+    if words[:1] == ("results",):
+        print(json.dumps(results(words[1:]), default=lambda array: array.tolist()))
     elif words[:1] == ("same",) and len(words) <= 3:
         compare(*words[1:])
     elif not words:
