@@ -248,7 +248,8 @@ def on_a_proxy(judged):
     shown = judged["evidence"]
     shown = shown.partition(SO_FAR)[2] if shown.startswith(WAITS) else shown
     why = "not judged: measured on a proxy"
-    return judged | {"holds": None, "evidence": f"{shown} ({why})" if shown else why}
+    return judged | {"holds": None, "evidence": shown if "not judged: " in shown else
+                     f"{shown} ({why})" if shown else why}
 
 
 def waits(judged):

@@ -233,8 +233,9 @@ def test_claims_on_norms_hold_on_some_results_and_fail_on_others(item):
     group = {"count": 50, "median": 1.0, "reach": 2.0, "low": 1.9, "high": 2.1}
     data = {"figure-13": {"attack": attacks, "random": attacks, "twice": {"a": {"test": 1.0}}},
             "figure-14": {"attacks": group, "draws": group}}.get(item, attacks)
-    for rule in claims.claim[item].values():
-        assert rule.open or flips.one_sided(rule, [[data]], []) == ""
+    with np.errstate(all="ignore"):     # a changed median may be 0
+        for rule in claims.claim[item].values():
+            assert rule.open or flips.one_sided(rule, [[data]], []) == ""
 
 
 def test_a_quoted_mean_is_compared_with_the_interval_of_ours():

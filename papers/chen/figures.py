@@ -268,7 +268,7 @@ def panels(*frames):
             for u in frames[which].to_dict("records")}
 
 
-def proxies(*frames):
+def proxy(*frames):
     """Why the first of the networks that is a proxy is one; None where none is."""
     return next((why for runs in frames for u in runs.to_dict("records") if (why := below(u))), None)
 
@@ -278,9 +278,8 @@ FIGURE_1 = {      # what `page.figure` takes
     "data": lambda *frames: {
         "neighbours_pct": dict.fromkeys(PANELS) | {
             name: grouped(*points) for name, points in panels(*frames).items()},
-        "status": (status := proxies(*frames)),
-        "accuracy_on_originals_pct": Cell(100 * min(runs.test_accuracy.min() for runs in frames),
-                                          status=status)},
+        "status": proxy(*frames),
+        "accuracy_on_originals_pct": 100 * min(runs.test_accuracy.min() for runs in frames)},
     "alt": "Three maps of points, coloured by class: a natural network on clean and on adversarial images, a "
            "robust one on adversarial images."}
 
