@@ -16,6 +16,8 @@ import pandas as pd
 from report import claims, reference, store
 from report import experiment as experiments
 from report.cell import Cell
+from shared import runtime
+from tests import published
 
 CHANGES = {"negate": lambda v: -v, "zero": lambda v: 0 * v, "ten": lambda v: 10 * v,
            "one": lambda v: 0 * v + 1, "more": lambda v: v + 1, "thousand": lambda v: 1000 * v,
@@ -56,15 +58,16 @@ def mutations(result, keys):
         for change in CHANGES:
             yield from nested(result, change)
         return
-    for column in result.columns:
+    measured = [c for c in result if c not in keys and numbers(result[c]).notna().any()]
+    for column in result.columns.difference(keys):
         for change in CHANGES:
             yield result.assign(**{column: [changed(v, change) for v in result[column]]})
+    for column in measured:
         yield result.assign(**{column: result[column].to_numpy()[::-1]})
-    plain, measured = result.select_dtypes("number"), [c for c in result if numbers(result[c]).notna().any()]
-    for columns in (plain, measured):
+    for columns in (result[measured].select_dtypes("number"), measured):
         for ascending in (True, False):     # every column rises, or falls, from row to row
             yield result.assign(**{c: result[c].sort_values(key=numbers, ascending=ascending).to_numpy()
-                                   for c in columns if c not in keys})
+                                   for c in columns})
 
 
 def redrawn(value, generator, keys=(), fill=False):
@@ -114,6 +117,16 @@ def of_values(judged, *_, **options):
     return all(own) if own else None, ""
 
 
+def outcome(rule, results):
+    """What a rule makes of changed results; None of numbers that cannot be, such as a negative count."""
+    try:
+        return rule.outcome(results)[0]
+    except runtime.UserError:
+        raise
+    except (ArithmeticError, ValueError):
+        return None
+
+
 def one_sided(rule, results, keys):
     """What a rule makes of all changed copies of some results, unless it holds on some and fails on others.
 
@@ -124,8 +137,7 @@ def one_sided(rule, results, keys):
         for change in (single, draws):
             for some in results:
                 for changed in (some, *change(some, keys)):
-                    holds, _ = rule.outcome(changed)
-                    seen |= {bool(holds)} if holds is not None else set()
+                    seen |= {outcome(rule, changed)} - {None}
                     if len(seen) == 2:
                         return ""
     return "it always holds" if seen == {True} else "it never holds" if seen else "it is never judged"
@@ -170,22 +182,16 @@ def file_of(folder, paper, item):
     return Path(folder) / f"{paper}-{item}.jsonl"
 
 
-def as_printed(item, like):
-    """The published rows of a table, as a rule looks at them, with the columns of `like`."""
-    rows = pd.DataFrame(item.rows)
-    rows = rows.assign(**{name: rows[name].map(Cell) for name in item.values if name in rows})
-    return claims.complete(item, rows.reindex(columns=list(dict.fromkeys([*rows, *like]))))
-
-
 def stuck(item, rows, rules, others):
     """The claims of an item that changed results do not both hold and fail, in words; none that is open."""
     lines = []
     for phrase, rule in rules.items():
+        if rule.open:
+            continue
         own, used = [rows, *(others[n][0] for n in rule.others)], [item.id, *rule.others]
-        if rule.open or any(result is None for result in own):
-            continue    # no result decides it, or it waits for the record of another item
         printed = [reference.paper(item.paper)[name] for name in used]
-        both = [own] + [[as_printed(i, mine) for i, mine in zip(printed, own)]] * all(i.rows for i in printed)
-        if why := one_sided(rule, both, item.keys):
+        tried = [own] * all(result is not None for result in own)     # else of a page that records nothing
+        tried += [[published.rows(*of) for of in zip(printed, own)]] * all(i.rows for i in printed)
+        if why := one_sided(rule, tried, item.keys):
             lines.append(f"{item.title}, “{phrase}”: {why}")
     return lines
