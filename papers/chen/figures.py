@@ -79,8 +79,10 @@ def at_lengths(rows):
     if isinstance(rows, dict):
         matched = dict(rows)
         return matched, matched.pop("other_lengths", {})
-    others = {length: pd.DataFrame(list(rows[length])) for length in LENGTHS if length in rows}
-    return rows.drop(columns=list(others)), others
+    there = [length for length in LENGTHS if length in rows]
+    others = {length: pd.DataFrame(list(rows[length])) for length in there
+              if rows[length].map(lambda row: isinstance(row, dict)).all()}     # none in published rows
+    return rows.drop(columns=there), others
 
 
 # ---- rows a network --------------------------------------------------------------------------------------

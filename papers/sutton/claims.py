@@ -619,24 +619,23 @@ def still_attackable(rows):
 
 
 # ---- Section 7.2.4: ImageNet -----------------------------------------------------------------------------
-def by_delta(rows):
-    """Random susceptibilities of the tested network."""
+def by_delta(rows, *deltas):
+    """`{delta: random susceptibility}` of the tested network."""
     shares = next(iter(rows.turned.dropna()), {})
-    return dict(zip([int(d.split()[1]) for d in shares], needed(shares.values(), "no image with an attack")))
+    return dict(zip(deltas, needed((shares.get(f"delta {d}") for d in deltas), "no image with an attack")))
 
 
 @claim("table-25", "At smaller delta", open="“virtually” names no bound")
 def nearly_none(rows):
     """The shares at each smaller delta."""
-    shares = by_delta(rows)
-    return "label flipped: " + ", ".join(f"{number(float(shares[d]), digits=3)}% at δ = {d}"
-                                         for d in DELTAS[:-1])
+    return "label flipped: " + ", ".join(f"{number(float(share), digits=3)}% at δ = {d}"
+                                         for d, share in by_delta(rows, *DELTAS[:-1]).items())
 
 
 @claim("table-25", "Only 2.5% and 1.4%", "table-12", "table-20", "table-23")
 def rarer(rows, cifar10, fashion, signs):
     """Less often than in the median problem of any other data set."""
-    share = by_delta(rows)[max(DELTAS)]
+    share = by_delta(rows, max(DELTAS))[max(DELTAS)]
     medians = {"CIFAR-10": cifar10} | {
         name: table[(table.quantity == "random_susceptibility") & (table.delta_inferred == max(DELTAS))]
         for name, table in (("Fashion-MNIST", fashion), ("GTSRB", signs))}
