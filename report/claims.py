@@ -59,7 +59,8 @@ class Rule:
             judged = self.judge(*(results if self.cells else map(values, results)))
         except NoValue as why:
             return None, str(why)
-        return (None, judged) if self.open else judged
+        holds, evidence = (None, judged) if self.open else judged
+        return None if holds is None else bool(holds), evidence
 
 
 class Claims(dict):
@@ -175,8 +176,9 @@ def _case(judge, facts):
     try:
         holds, words = judge(prose.Facts(facts))
     except NoValue:
-        why = None if _is_proxy(facts) else facts.get("status")
-        return None, (why or prose.NO_VALUE).removeprefix("not measured: ")
+        why = facts.get("status")
+        told = isinstance(why, str) and not _is_proxy(facts)
+        return None, why.removeprefix("not measured: ") if told else prose.NO_VALUE
     return bool(holds), prose.fill(words, facts)
 
 
@@ -238,7 +240,7 @@ def _judged(item, rows, phrase, rule, lacking, others):
         evidence = WAITS + ", ".join(missing) + (SO_FAR + evidence if evidence != prose.NO_VALUE else "")
     elif rule.leaves and holds is not False:
         holds, evidence = None, f"{evidence} ({rule.leaves})"
-    return {"holds": None if holds is None else bool(holds), "evidence": evidence}
+    return {"holds": holds, "evidence": evidence}
 
 
 def on_a_proxy(judged):
@@ -248,7 +250,8 @@ def on_a_proxy(judged):
     shown = judged["evidence"]
     shown = shown.partition(SO_FAR)[2] if shown.startswith(WAITS) else shown
     why = "not judged: measured on a proxy"
-    return judged | {"holds": None, "evidence": f"{shown} ({why})" if shown else why}
+    return judged | {"holds": None, "evidence": shown if "not judged: " in shown else
+                     f"{shown} ({why})" if shown else why}
 
 
 def waits(judged):

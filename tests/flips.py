@@ -16,6 +16,8 @@ import pandas as pd
 from report import claims, reference, store
 from report import experiment as experiments
 from report.cell import Cell
+from shared import runtime
+from tests import published
 
 CHANGES = {"negate": lambda v: -v, "zero": lambda v: 0 * v, "ten": lambda v: 10 * v,
            "one": lambda v: 0 * v + 1, "more": lambda v: v + 1, "thousand": lambda v: 1000 * v,
@@ -58,16 +60,16 @@ def mutations(result, keys):
         return
     # Where some rows hold a number and others a dict, each keeps its own.
     alike = [c for c in result if result[c].map(lambda v: isinstance(v, dict)).nunique() == 1]
-    for column in result.columns.difference(keys, sort=False):
+    measured = [c for c in alike if c not in keys and numbers(result[c]).notna().any()]
+    for column in result.columns.difference(keys):
         for change in CHANGES:
             yield result.assign(**{column: [changed(v, change) for v in result[column]]})
-        if column in alike:
-            yield result.assign(**{column: result[column].to_numpy()[::-1]})
-    plain, measured = result.select_dtypes("number"), [c for c in alike if numbers(result[c]).notna().any()]
-    for columns in (plain, measured):
+    for column in measured:
+        yield result.assign(**{column: result[column].to_numpy()[::-1]})
+    for columns in (result[measured].select_dtypes("number"), measured):
         for ascending in (True, False):     # every column rises, or falls, from row to row
             yield result.assign(**{c: result[c].sort_values(key=numbers, ascending=ascending).to_numpy()
-                                   for c in columns if c not in keys})
+                                   for c in columns})
 
 
 def redrawn(value, generator, keys=(), fill=False):
@@ -117,10 +119,20 @@ ELSEWHERE = {"sutton": {f"figure-{n}" for n in (8, 9, 10, 13, 14)},
              "chen": {f"figure-{n}" for n in (2, 3, 4, 10)}}
 
 
-def of_values(judged, *_, **options):
+def of_values(judged, proxies=(), what="", asked=None):
     """`claims.conclude` of all cases that have a value, proxies, too: the small run may lack some."""
     own = [holds for holds in judged.values() if holds is not None]
-    return all(own) if own else None, ""
+    return sum(own) >= (len(own) if asked is None else min(asked, len(own))) if own else None, ""
+
+
+def outcome(rule, results):
+    """What a rule makes of changed results; None of numbers that cannot be, such as a negative count."""
+    try:
+        return rule.outcome(results)[0]
+    except runtime.UserError:
+        raise
+    except (ArithmeticError, ValueError):
+        return None
 
 
 def one_sided(rule, results, keys):
@@ -133,8 +145,7 @@ def one_sided(rule, results, keys):
         for change in (single, draws):
             for some in results:
                 for changed in (some, *change(some, keys)):
-                    holds, _ = rule.outcome(changed)
-                    seen |= {bool(holds)} if holds is not None else set()
+                    seen |= {outcome(rule, changed)} - {None}
                     if len(seen) == 2:
                         return ""
     return "it always holds" if seen == {True} else "it never holds" if seen else "it is never judged"
@@ -179,22 +190,16 @@ def file_of(folder, paper, item):
     return Path(folder) / f"{paper}-{item}.jsonl"
 
 
-def as_printed(item, like):
-    """The published rows of a table, as a rule looks at them, with the columns of `like`."""
-    rows = pd.DataFrame(item.rows)
-    rows = rows.assign(**{name: rows[name].map(Cell) for name in item.values if name in rows})
-    return claims.complete(item, rows.reindex(columns=list(dict.fromkeys([*rows, *like]))))
-
-
 def stuck(item, rows, rules, others):
     """The claims of an item that changed results do not both hold and fail, in words; none that is open."""
     lines = []
-    for phrase, rule in () if item.id in ELSEWHERE.get(item.paper, ()) else rules.items():
+    for phrase, rule in rules.items():
+        if rule.open or item.id in ELSEWHERE.get(item.paper, ()):
+            continue
         own, used = [rows, *(others[n][0] for n in rule.others)], [item.id, *rule.others]
-        if rule.open or any(result is None for result in own):
-            continue    # no result decides it, or it waits for the record of another item
         printed = [reference.paper(item.paper)[name] for name in used]
-        both = [own] + [[as_printed(i, mine) for i, mine in zip(printed, own)]] * all(i.rows for i in printed)
-        if why := one_sided(rule, both, item.keys):
+        tried = [own] * all(result is not None for result in own)     # else of a page that records nothing
+        tried += [[published.rows(*of) for of in zip(printed, own)]] * all(i.rows for i in printed)
+        if why := one_sided(rule, tried, item.keys):
             lines.append(f"{item.title}, “{phrase}”: {why}")
     return lines

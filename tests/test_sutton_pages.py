@@ -212,19 +212,6 @@ def test_numbers_of_a_claim():
 
 
 # ---- claims ----------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("item, phrase", [
-    (item, phrase) for item, rules in claims.claim.items() for phrase, rule in rules.items()
-    if rule.judge and not rule.open and all(PAPER[i].rows for i in (item, *rule.others))])
-def test_a_claim_does_not_fail_on_the_papers_own_numbers(item, phrase):
-    """Open are those on columns that the paper does not print."""
-    rule = claims.claim[item][phrase]
-    behind = ("below", "levels", "without", "failed", "turned")
-    holds, evidence = rule.outcome([flips.as_printed(PAPER[i], behind) for i in (item, *rule.others)])
-    unprinted = item == "table-8" and "below" in phrase or item in {
-        "table-25", *(f"table-{n}" for n in range(13, 19))}
-    assert holds is None if unprinted else holds == True, evidence      # noqa: E712  (also of numpy)
-
-
 @pytest.mark.parametrize("item", ["figure-8", "figure-9", "figure-10", "figure-13", "figure-14"])
 def test_claims_on_norms_hold_on_some_results_and_fail_on_others(item):
     """A smoke run has too few problems and flipped labels for any of them."""
@@ -234,8 +221,9 @@ def test_claims_on_norms_hold_on_some_results_and_fail_on_others(item):
     group = {"count": 50, "median": 1.0, "reach": 2.0, "low": 1.9, "high": 2.1}
     data = {"figure-13": {"attack": attacks, "random": attacks, "twice": {"a": {"test": 1.0}}},
             "figure-14": {"attacks": group, "draws": group}}.get(item, attacks)
-    for rule in claims.claim[item].values():
-        assert rule.open or flips.one_sided(rule, [[data]], []) == ""
+    with np.errstate(all="ignore"):     # a changed median may be 0
+        for rule in claims.claim[item].values():
+            assert rule.open or flips.one_sided(rule, [[data]], []) == ""
 
 
 def test_a_quoted_mean_is_compared_with_the_interval_of_ours():

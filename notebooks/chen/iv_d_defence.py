@@ -304,7 +304,7 @@ page.figure("figure-9", robust_digits, **ATTACKED)
 # | classes of adversarial images | true labels; predicted ones stand beside them | the text takes the predicted class, the later code the true one; by predicted labels a successful attack changes what a class is |
 # | images of the maps | the attacked images, logits, perplexity 30 | not stated |
 # | grouping of classes in a map | the share of images whose nearest neighbour has their class | the text names no measure |
-# | claims on robust networks | must hold for each of them | the text names no share of the networks |
+# | claims on robust networks | must hold for as many of them as on the published values | the text names no share of the networks |
 #
 # ## Exercises
 #

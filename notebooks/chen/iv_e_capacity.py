@@ -272,7 +272,7 @@ page.table("table-8", (), table_8)
 # | “more robust” | a smaller attack success | the text names no measure |
 # | without pooling | convolutions of stride 2 | the dense layer keeps its size |
 # | training | Adam, batches of 50, the same images for all networks of a data set | {ref}`Section IV.C <chen-iv-c>` |
-# | length of training | the first of 1, 2, 4, 8, 16 epochs that reaches the published accuracy on held-out images; runs that are out of date had a fixed length | the paper prints accuracies, and no length |
+# | length of training | the first of 1, 2, 4, 8, 16 epochs that reaches the published accuracy on held-out images; runs that are out of date had a fixed length and are proxies | the paper prints accuracies, and no length |
 #
 # ## Exercises
 #

@@ -217,9 +217,11 @@ def draw_all(runs):
 
 def all_data(runs):
     """Medians over images, and the mean purity of the commonest class, of each kind."""
-    return {kind: {"median": images["median"].median(), "least": images.least.median(), "images": len(images),
-                   "purity": next(iter(figures.mean_purity(images)), None), "step": float(runs.step.max())}
-            for kind, images in surveys(runs).items()}
+    none = dict.fromkeys(("median", "least", "images", "purity", "step"))
+    return dict.fromkeys(NAMES, none) | {
+        kind: {"median": images["median"].median(), "least": images.least.median(), "images": len(images),
+               "purity": next(iter(figures.mean_purity(images)), None), "step": float(runs.step.max())}
+        for kind, images in surveys(runs).items()}
 
 page.figure("figure-9", examples, draw_all, data=all_data,
             alt="Nearest and median distances of sorted images in two norms, a curve a kind; purity over k.",

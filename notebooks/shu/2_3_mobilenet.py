@@ -44,6 +44,7 @@ import torch
 
 from papers.shu import beyond, experiments, figures
 from report import display, prose
+from report.cell import Cell
 from report.page import start
 
 page = start("shu/2_3_mobilenet", globals())
@@ -101,8 +102,9 @@ def curves(runs):
     for _, box in figures.of_rows(bim(runs), "table-10"):
         widths, rates = box.box.widths, list(zip(*box.curve["rates"]))
         sure = [b for n, b in enumerate(box.curve["sizes"]) if min(rates[0][n:]) == 1]
-        return {"largest_interval": float(widths[0]), "m1_saturation_dims": min(sure, default=None),
-                "interval_2000th": float(widths[INTERVALS - 1]) if len(widths) >= INTERVALS else None,
+        printed = {"largest_interval": float(widths[0]), "m1_saturation_dims": min(sure, default=None),
+                   "interval_2000th": float(widths[INTERVALS - 1]) if len(widths) >= INTERVALS else None}
+        return {**{name: Cell(value, status=figures.UNKNOWN) for name, value in printed.items()},
                 "sizes": list(box.curve["sizes"]), "networks": len(rates),
                 "most_of_each": [max(rate) for rate in rates], "last_of_each": [rate[-1] for rate in rates],
                 "in_the_box": box.at("rates")}

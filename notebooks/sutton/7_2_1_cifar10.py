@@ -255,9 +255,9 @@ publish_example("figure-12", 0, "aeroplane")
 # ## Figure 13: norms of the smallest random perturbations that flip a label
 #
 # The paper's value of $\delta$ is lost; the figure uses the largest, ten, so that each perturbation has about ten times the norm of the
-# attack for any network. They are thus larger by construction, and "much larger" names no bound: this claim is not judged. That the
-# shapes "resemble" those of the attacks is judged by the correlation of the medians over the problems,
-# and "thicker tails" by the ratio of the 95th percentile to the median.
+# attack for any network. They are thus larger by construction, and "much larger" names no bound: this claim is not judged. "Resemble"
+# names no bound; the correlation of the medians over the problems is shown. "Thicker tails" is judged by the ratio of the 95th percentile
+# to the median.
 
 # %%
 def random_and_attack(runs):

@@ -93,8 +93,8 @@ page.table("table-19", (), lambda: tables.class_rows(PAPER["table-19"], SPECS["f
 # A column is a problem, named by the indices of Table 19. Each cell holds the share of the training images and that of the test images, in
 # percent. The values of $\delta$ in the four rows of random perturbations are lost in the text and inferred.
 #
-# The paper states its claim in words. "Accurate", "sizeable" and "tiny" name no bound, so the claim is judged as an order: in each problem
-# and set more images are attackable than noise of the attack's norm, or of twice that norm, flips.
+# The paper states its claim in words. "Accurate" names no bound, so the claim can fail and not hold. Of "sizeable" and "tiny" the order is judged: in
+# each problem and set more images are attackable than noise of the attack's norm, or of twice that norm, flips.
 
 # %%
 page.table("table-20", (pairs, again), figures.with_retraining(tables.summary_shares), behind=tables.BEHIND)

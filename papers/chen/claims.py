@@ -314,10 +314,12 @@ claim("table-9", "without dropout")(with_status(
 
 @claim("figure-11", "relate linearly", cells=True, open="“linear” names no bound")
 def linear(data):
+    cells = {name: as_cell(facts["pearson"]) for name, facts in data["pearson"].items()}
     return "; ".join(
-        f"{name}: Pearson's correlation is {facts['pearson']:.3f} (n = {len(figures.CNNS)})"
-        if facts["pearson"] is not None else f"{name}: {facts['status'].removeprefix('not measured: ')}"
-        for name, facts in ((name, stated(facts)) for name, facts in data["pearson"].items()))
+        f"{name}: Pearson's correlation is {cell.value:.3f} (n = {len(figures.CNNS)})"
+        if cell.value is not None else
+        f"{name}: {(cell.status or data['pearson'][name]['status']).removeprefix('not measured: ')}"
+        for name, cell in cells.items())
 
 
 # ---- Section IV.F: cost ----------------------------------------------------------------------------------

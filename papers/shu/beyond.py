@@ -158,16 +158,45 @@ OVER_DIGITS = ("On average over {digits} digits of all classes, the other networ
                "{low:.0f} to {high:.0f}%).")
 
 
+def on_digits(runs):
+    """A row an attack and digit with examples: rates (%) on them, of the attacked network, `own`, and of the
+    `others`, their mean.
+    """
+    rows = [{"method": run["method"] if "method" in run else None, "number": row["number"],
+             "own": 100 * row["attack"]["rates"][0], "others": 100 * mean(row["attack"]["rates"][1:])}
+            for run in runs.to_dict("records") for row in run["rows"] if "attack" in row]
+    return pd.DataFrame(rows, columns=["method", "number", "own", "others"])
+
+
 def over_digits(runs):
     """Facts: mean rate of the networks not attacked over digits and attacks, and its 95% interval."""
-    rows = [row for rows in runs.rows for row in rows if "attack" in row] if len(runs) else []
-    rates = pd.Series([100 * mean(row["attack"]["rates"][1:]) for row in rows], dtype=float)
-    means = rates.groupby([row["number"] for row in rows]).mean()
+    means = on_digits(runs).groupby("number").others.mean()
     if len(means) < 2:
         return {}
     half = stats.t.ppf(0.975, len(means) - 1) * means.sem()
     return {"digits": len(means), "percent": means.mean(),
             "low": max(means.mean() - half, 0), "high": min(means.mean() + half, 100)}
+
+
+def with_digits(rows, runs):
+    """Rows of Table 2 with the means of `on_digits` over the digits; None where there is no digit."""
+    means = {METHODS[method]: {"digits": len(of), "own_pct": of.own.mean(), "others_pct": of.others.mean()}
+             for method, of in on_digits(runs).groupby("method")}
+    none = dict.fromkeys(("digits", "own_pct", "others_pct"))
+    return [row | means.get(row["attack"], none) for row in rows]
+
+
+def alarm_by_kind(runs):
+    """`{kind: {"alarm": mean share of samples with an alarm by all networks, "boxes"}}` of the boxes around
+    several digits, of all values that their examples change.
+    """
+    curves = [curve for run in runs.to_dict("records") for row in run["rows"]
+              for curve in row.get("boxes", {}).values()]
+    alarms = {kind: [] for kind in KINDS}
+    for curve in curves:
+        counts = [right + wrong for right, wrong in zip(*curve["agreement"][-1])]
+        alarms[boxes.kind(curve["rates"][-1])].append(float(boxes.alarm(counts)[-1]))
+    return {kind: {"alarm": mean(of), "boxes": len(of)} for kind, of in alarms.items()}
 
 
 def box(runs, item="table-2"):

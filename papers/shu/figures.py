@@ -25,7 +25,8 @@ MEANT = (     # by `boxes.kind`
     f"{boxes.SIGNIFICANT:.0%}.")
 UNKNOWN = "cannot tell: a value of one image, and which one the paper took is not known"
 DELTA = 6**0.5      # radius of the paper's ball; its 6 is a squared distance, as those of Table 4
-BEHIND = ("examples", "perturbed", "n_intervals")    # columns that claims read and tables do not show
+# Columns that stand behind a table and are not shown in it.
+BEHIND = ("examples", "perturbed", "n_intervals", "digits", "own_pct", "others_pct")
 
 
 def errors(runs):
