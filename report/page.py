@@ -336,7 +336,7 @@ class Page:
             display.say(text if label == "recorded" else f"{text} ({label[0].upper()}{label[1:]}.)")
 
     def box(self, question, answer, evidence="", limit="", *, facts=None, picture=None, alt="", sets=None):
-        """The answer of the page, at its top: question, answer, evidence, limit, and a picture of these numbers.
+        """The answer of the page, at its top: question, answer, evidence, limit, and a picture of it.
 
         Each part is a template over `facts` (`prose.fill`), so that no number is typed. Where a fact has no
         value, question and answer are shown alone, or nothing where the answer needs it. The results of the
