@@ -262,8 +262,8 @@ def again_in_words(runs, pages, printed):
             sentences.append(
                 f"A training varies with the processor, even with the same seed: on *{pair}* the chosen "
                 f"network, trained again for {{ref}}`sutton-7-2-1`, has a score of {prose.short(theirs)} in "
-                f"place of {prose.short(ours)}. The margin of rule 5 is {prose.short(margin)}, less than this "
-                "difference: the order of the nearest networks is within the spread of trainings.")
+                f"place of {prose.short(ours)}. The margin of rule 5 is {prose.short(margin)}, less than "
+                "this difference: the order of the nearest networks is within the spread of trainings.")
     return " ".join(sentences)
 
 
@@ -278,9 +278,9 @@ def literal_facts(runs, printed):
 
 def beside_literal(pages, as_printed, printed):
     """A row a pair of CIFAR-10 on which both networks are trained: their scores."""
-    chosen, literal = (
-        {ab: score(measured(u, zero=True), printed.loc[ab], printed) for ab, u in figures.measured(frame).items()}
-        if len(frame) else {} for frame in (pages, as_printed))
+    chosen, literal = ({} if frame.empty else {
+        ab: score(measured(u, zero=True), printed.loc[ab], printed)
+        for ab, u in figures.measured(frame).items()} for frame in (pages, as_printed))
     return [{"pair": experiments.name_of("cifar10", *ab), "chosen network": chosen[ab],
              "Table 2 as printed": literal[ab], "used for the choice": ab in PAIRS.values()}
             for ab in chosen if ab in literal]
