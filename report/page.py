@@ -12,7 +12,6 @@ What a page says at full scale comes from the recorded runs; what this page meas
 import dataclasses
 import math
 import os
-import re
 import resource
 import sys
 import time
@@ -352,26 +351,37 @@ class Page:
         if text:
             display.say(text if label == "recorded" else f"{text} ({label[0].upper()}{label[1:]}.)")
 
-    def box(self, sentences, *, picture=None, alt="", sets=None):
-        """The page in one minute: sentences with computed numbers, a picture (PNG or figure), all verdicts.
+    def box(self, question, answer, evidence="", limit="", *, facts=None, picture=None, alt="", sets=None):
+        """The answer of the page, at its top: question, answer, evidence, limit, and a picture of it.
 
-        The book puts it at the top of the page. Where nothing is recorded yet, it says so.
+        Each part is a template over `facts` (`prose.fill`), so that no number is typed. Where a fact has no
+        value, question and answer are shown alone, or nothing where the answer needs it. The results of the
+        page stand folded below.
 
-        sets   what the sentences rest on; None takes all runs of the page
+        facts    a dict, or None where the box names no number
+        picture  PNG, figure or None
+        sets     what the box rests on; None takes all runs of the page
         """
-        sets = self.sets.values() if sets is None else sets
+        sets, facts = self.sets.values() if sets is None else sets, facts or {}
         small = bool(sets) and not any(s.recorded for s in sets)
-        if small:
-            data = " on embedded sample data" if self.substitutes else ""
-            sentences = ("*Nothing on this question is measured at full scale yet. These are the numbers of "
-                         f"a small run{data}, which say nothing about the paper.* {sentences}")
+        parts = [prose.fill(part, facts) for part in (answer, evidence, limit)
+                 if part and prose.complete(part, facts)]
+        whole = len(parts) == sum(map(bool, (answer, evidence, limit)))
+        if not whole:
+            parts = [prose.fill(answer, facts)] if prose.complete(answer, facts) else []
+        words = "\n\n".join(parts)
+        data = " on embedded sample data" if self.substitutes else ""
+        remark = ("*Nothing on this question is measured at full scale yet. These are the numbers of a small "
+                  f"run{data}, which say nothing about the paper.*\n\n") if small and parts else ""
         png = picture if isinstance(picture, bytes | None) else display.png_for_page(picture)
-        name = f"{self.name.replace('/', '-')}-minute.png"
-        counted = re.sub(r"\{ref\}`[^`]*`", "", sentences)  # the number of a section is no result
-        image = f"```{{image}} {{pictures}}/{name}\n:alt: {alt}\n:class: minute\n```\n\n" if png else ""
-        display.show(f":::{{admonition}} In one minute\n:class: minute\n{image}{sentences}\n\n"
-                     f"{self._verdicts()}\n:::", kind="box", small=small, pictures={name: png} if png else {},
-                     sentences=sentences, numbers=re.findall(r"\d[\d.,]*", counted))
+        name = f"{self.name.replace('/', '-')}-box.png"
+        png = png if whole else None
+        image = f"```{{image}} {{pictures}}/{name}\n:alt: {alt}\n:class: box\n```\n\n" if png else ""
+        box = f":::{{admonition}} {question}\n:class: box\n{remark}{words}\n\n{image}:::\n\n" if parts else ""
+        results = self._verdicts()
+        display.show(box + (display.folded("Results on this page", results) if results else ""), kind="box",
+                     small=small, pictures={name: png} if png else {}, question=question,
+                     sentences=" ".join(parts))
 
     def _verdicts(self):
         """The verdicts of all results, as badges; what is not measured, or in part, comes last."""

@@ -68,7 +68,7 @@ def opening(paper, text=""):
         if not boxes:
             waiting.append(link(title, name))
         for box in boxes:
-            said.append(f"**{link(title, name)}{'' if title.endswith('?') else '.'}** {box['sentences']}")
+            said.append(f"**{link(box['question'], name)}** {box['sentences']}")
             pictures += PICTURE.findall(placed(box, f"notebooks/{name}", f"book/{paper}"))
     if waiting:
         said.append(f"Not run in this build, or not measured at full scale: {' · '.join(waiting)}.")

@@ -9,6 +9,7 @@ from matplotlib.patches import Rectangle
 
 from papers.sutton import tables
 from papers.sutton.experiments import ATTACKED, DELTAS, SIGNS
+from papers.sutton.theory.models import planar_flip_probability
 from report import display
 from report.comparison import retrained
 from report.prose import words
@@ -131,6 +132,25 @@ def mean_rows(runs, printed):
                          "ends": ends_in_words(percents), "of": sum(share["of"] for share in shares),
                          "published": in_percent(published[key]) if key else None})
     return rows
+
+
+def distance_facts(runs, draws):
+    """How much nearer the boundary is than the step along the gradient is long, and what a flat one predicts.
+
+    Of the runs that measured it: the smaller norm of two attacks over that of the step, the share of images
+    that `draws` perturbations of ten times the step would flip at planes so far away, the share flipped.
+    """
+    some = [u for u in runs.to_dict("records") if len(u["test"].get("nearest", {}).get("step", ()))]
+    ratios = [np.fmin(1, u["test"]["nearest"]["carlini_wagner"] / u["test"]["nearest"]["step"]) for u in some]
+    flipped = [tables.share(u["test"], DELTAS[-1]) for u in some]
+    if not some or not sum(share["of"] for share in flipped):
+        return {}
+    ratio, n = np.concatenate(ratios), some[0]["dimension"]
+    return {"runs": len(some), "images": len(ratio), "ratio": float(np.median(ratio)),
+            "flat": 100 * float(np.mean(planar_flip_probability(n, ratio / DELTAS[-1], draws))),
+            "at_step": 100 * float(planar_flip_probability(n, 1 / DELTAS[-1], draws)),
+            "flipped": 100 * sum(share["hits"] for share in flipped) / sum(share["of"] for share in flipped),
+            "perturbed": sum(share["of"] for share in flipped)}
 
 
 def with_retraining(rows, larger=None):

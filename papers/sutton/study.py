@@ -245,6 +245,66 @@ def choice_in_words(runs, printed):
             "of 0 there would not change the choice.")
 
 
+def again_in_words(runs, pages, printed):
+    """How far another training of the chosen network, with the same seed, is from the study's.
+
+    pages   runs of the page on CIFAR-10, which trained the chosen network on a pair of the study once more
+    """
+    second = {experiments.name_of("cifar10", u["class_a"], u["class_b"]): u for u in pages.to_dict("records")}
+    first = {u["pair"]: u for u in in_order(runs)
+             if (u["network"], u["length"], u["again"]) == (CHOSEN, EPOCHS, 0) and u["pair"] in second}
+    sentences = []
+    for pair, u in first.items():
+        ours, theirs = (score(measured(v, zero=True), printed.loc[PAIRS[pair]], printed)
+                        for v in (u, second[pair]))
+        if abs(ours - theirs) > 1e-9:   # else the page shows the study's own run
+            margin = (MARGIN - 1) * on_all_pairs(scores(runs, printed)).iloc[0].mean()
+            sentences.append(
+                f"A training varies with the processor, even with the same seed: on *{pair}* the chosen "
+                f"network, trained again for {{ref}}`sutton-7-2-1`, has a score of {prose.short(theirs)} in "
+                f"place of {prose.short(ours)}. The margin of rule 5 is {prose.short(margin)}, less than "
+                "this difference: the order of the nearest networks is within the spread of trainings.")
+    return " ".join(sentences)
+
+
+def literal_facts(runs, printed):
+    """The score of Table 2 as printed in the screen, and what training accuracy alone gives of it."""
+    for u in in_order(runs):
+        if u["network"] == screen()[0] and u["length"] == EPOCHS:
+            off = deviations(measured(u, zero=True), printed.loc[PAIRS[u["pair"]]], printed) ** 2
+            return {"score": off.sum(), "accuracy": off["train", "accuracy"]}
+    return {}
+
+
+def beside_literal(pages, as_printed, printed):
+    """A row a pair of CIFAR-10 on which both networks are trained: their scores."""
+    chosen, literal = ({} if frame.empty else {
+        ab: score(measured(u, zero=True), printed.loc[ab], printed)
+        for ab, u in figures.measured(frame).items()} for frame in (pages, as_printed))
+    return [{"pair": experiments.name_of("cifar10", *ab), "chosen network": chosen[ab],
+             "Table 2 as printed": literal[ab], "used for the choice": ab in PAIRS.values()}
+            for ab in chosen if ab in literal]
+
+
+def bias(paper, *frames):
+    """A row a data set: how many shares lie below the published ones, and the mean difference in points.
+
+    frames   runs by data set, in the order of `TESTED`
+    """
+    rows = []
+    for dataset, runs in zip(TESTED, frames):
+        wanted = published(paper, dataset)
+        larger = figures.LARGER_SIGN if dataset == "gtsrb" else None
+        good = figures.measured(figures.learned(runs, larger)) if len(runs) else {}
+        off = [measured(u, zero=True)[split, "share"] - wanted.loc[ab][split, "share"]
+               for ab, u in good.items() for split in SPLITS]
+        if off:
+            rows.append({"data set": figures.DATASETS[dataset], "shares": len(off),
+                         "below the published one": int(sum(o < 0 for o in off)),
+                         "mean difference, points": float(np.mean(off))})
+    return rows
+
+
 def counting(zero):
     """How images with a gradient of exactly zero count."""
     return "attackable" if zero else "not attackable"
