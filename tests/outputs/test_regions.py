@@ -4,9 +4,9 @@ from unittest import mock
 
 import torch
 
+from papers.shu.attacks import iterative
 from papers.shu.attacks.iterative import BasicIterative
 from shared import regions
-from shared.attacks import iterative
 from shared.attacks.judge import fooled
 from tests.outputs.examples import ROUNDED, seeded, smooth_network, some_images
 
