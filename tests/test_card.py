@@ -68,7 +68,7 @@ def both(network, images):
 
 def first_pixels(x):
     """A model of ten classes that takes no time."""
-    return x.flatten(1)[:, :10]
+    return x.flatten(1)[:, :10] - 0.5
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------

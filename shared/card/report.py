@@ -315,7 +315,7 @@ def _check(name, task):
             inference.check_classes(task.all[1], scores.shape[1])
         except inference.ModelError as error:
             raise type(error)(f"{name}: {error}") from None
-        except UserError:
+        except (UserError, Warning):
             raise
         except Exception as error:      # of the model's own code
             raise UserError(f"{name} gives no logits of these images: {one_line(error)}") from None
