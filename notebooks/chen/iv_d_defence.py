@@ -310,6 +310,7 @@ page.text(digits, lambda runs: {
 # %%
 page.figure("figure-9", robust_digits, **ATTACKED)
 
+
 # %% [markdown]
 # ## Choices that the paper leaves open
 #
@@ -344,7 +345,7 @@ page.box(
     "Only in {original_below} of {original_of} pairs of networks without and with it." if mixed else
     "Yes, in {original_below} of {original_of} pairs, as in the paper.",
     "ROBY is smaller in {original_below} of {original_of} pairs on clean images (paper, same pairs: {paper.original}) "
-    "and in {adversarial_below} of {adversarial_of} on adversarial ones (paper: {paper.adversarial}).",
+    "and in {adversarial_below} of {adversarial_of} on adversarial ones (paper, all pairs: {paper.adversarial}).",
     "Our adversarial training was short; most networks can still be attacked.",
     facts=facts, sets=BOTH, picture=draw_slopes(*best) if facts else None,
     alt="A line for each pair from the natural to the robust network: ROBY falls or rises.")

@@ -260,7 +260,6 @@ def table_8():
 
 page.table("table-8", (), table_8)
 
-
 # %% [markdown]
 # ## Choices that the paper leaves open
 #
