@@ -111,8 +111,7 @@ def build(item, sets=(), runs=None, *, rows=None, data=None, claims=None, eviden
     With embedded data, or on a proxy throughout, what was measured is told beside the claims and judges none.
     """
     runs = runs or {}
-    how_much, lacks = scale(sets, runs, rests), lacking(sets, runs)
-    waiting = lacks() or ("runs of full size" if how_much["fraction"] < 1 else None)
+    lacks = lacking(sets, runs)
     looked_at = judging.complete(item, pd.DataFrame(rows)) if rows is not None else data
     cells = comparison.compare(item, rows) if rows is not None and item.rows else []
     if data is not None and item.printed_numbers:
@@ -121,14 +120,17 @@ def build(item, sets=(), runs=None, *, rows=None, data=None, claims=None, eviden
     on_proxies = "proxy" in statuses and statuses <= {"proxy", "not measured"}
     judged = judging.judge(item, looked_at, claims or {}, lacking=lacks if whole else None, others=others,
                            proxies=on_proxies)
+    how_much = scale(sets, runs, rests)
     if how_much["proxies"]:
         judged = [judging.on_a_proxy(c) for c in judged]
     printed = sum(comparison.comparable(value) for *_, value in comparison.printed_values(item))
-    word, reason = verdict.verdict(judged, cells, evidence, status, waiting=waiting if whole else None,
-                                   published=printed)
+    # A table whose printed values all stand beside one of ours lacks nothing; a share has its interval.
+    waiting = lacks() if whole and (not printed or len(cells) < printed) else None
+    word, reason = verdict.verdict(item, judged, cells, evidence, status, waiting=waiting, published=printed)
     record = {"item": item.id, "paper": item.paper, "rows": rows, "data": data,
               "scale": how_much,
-              **rests_on(sets, runs), "claims": judged, "cells": cells, "evidence": evidence,
+              **rests_on(sets, runs), "claims": judged, "cells": cells,
+              "bias": comparison.biases(item, cells), "evidence": evidence,
               "verdict": word, "reason": reason, "note": note}
     if sets:
         record["provenance"] = provenance(sets, runs)
