@@ -124,6 +124,11 @@ def chance(cell, whole=None):
 
 
 # ---- tables as a whole -----------------------------------------------------------------------------------
+def alike(cell):
+    """What a compared cell has in common with like rows: its column, and values of QUANTITIES."""
+    return cell["column"], *(str(cell["row"][k]) for k in QUANTITIES if cell["row"].get(k) is not None)
+
+
 def biases(item, cells):
     """The bias of each column with eight or more like rows that have a mark: a list of dicts.
 
@@ -132,13 +137,12 @@ def biases(item, cells):
     where a column is constant), `apart`: whether the interval excludes 0 and the means are not near.
     """
     from scipy.stats import spearmanr, t
-    alike = {}
+    columns = {}
     for c in cells:
         if c["mark"] and is_number(c["printed"]) and is_number(c["measured"]):
-            what = [str(c["row"][k]) for k in QUANTITIES if c["row"].get(k) is not None]
-            alike.setdefault((c["column"], *what), []).append((c["measured"], c["printed"]))
+            columns.setdefault(alike(c), []).append((c["measured"], c["printed"]))
     found = []
-    for (name, *what), pairs in alike.items():
+    for (name, *what), pairs in columns.items():
         if len(pairs) < ROWS:
             continue
         ours, printed = zip(*pairs)

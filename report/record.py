@@ -15,7 +15,8 @@ REMEDY = "delete it and run `make records`, which makes it again from the record
 EXTRA = "extra-"  # how the name of a record begins that the paper does not have
 # Parts of a run that train its networks, in words. On networks that are trained less than published no claim
 # is judged: longer training may turn it.
-TRAINING = {"epochs": "epochs", "images_train": "training images"}
+TRAINING = {"epochs": "epochs", "images_train": "training images",
+            "sample": "images from which the classifiers learn"}
 
 
 # ---- making ----------------------------------------------------------------------------------------------
@@ -65,11 +66,16 @@ def lacking(sets, runs, of=""):
         away = sum(n not in runs[s] for s, n in asked)
         if away:
             return f"{away} of {len(asked)} runs{of}"
-        less = min((runs[s][n] for s, n in asked), key=lambda u: u.share(parts), default=None)
-        short = [] if less is None else [f"{actual:,} of {published:,} {TRAINING[part]}" for part, (
-            actual, published) in less.sizes.items() if part in parts and actual < published]
-        return f"full training{of} ({', '.join(short)})" if short else None
+        short = shortest([runs[s][n] for s, n in asked], parts)
+        return f"full training{of} ({short})" if short else None
     return lacks
+
+
+def shortest(runs, parts=TRAINING):
+    """How much shorter than published the shortest training of some runs is, in words; None where none is."""
+    less = min(runs, key=lambda u: u.share(parts), default=None)
+    return ", ".join(f"{actual:,} of {published:,} {TRAINING[part]}" for part, (actual, published) in (
+        less.sizes if less else {}).items() if part in parts and actual < published) or None
 
 
 def proxies(runs):
@@ -124,9 +130,12 @@ def build(item, sets=(), runs=None, *, rows=None, data=None, claims=None, eviden
     if how_much["proxies"]:
         judged = [judging.on_a_proxy(c) for c in judged]
     printed = sum(comparison.comparable(value) for *_, value in comparison.printed_values(item))
-    # A table whose printed values all stand beside one of ours lacks nothing; a share has its interval.
-    waiting = lacks() if whole and (not printed or len(cells) < printed) else None
-    word, reason = verdict.verdict(item, judged, cells, evidence, status, waiting=waiting, published=printed)
+    # A table whose printed values all stand beside one of ours lacks nothing: a share has its interval.
+    present = sum(c["status"] != verdict.NOT_MEASURED for c in cells)
+    short = shortest([u for s in sets if not s.beside for u in runs[s.name].values()])
+    waiting = lacks() if whole and (short or not printed or present < printed) else None
+    word, reason = verdict.verdict(item, judged, cells, evidence, status, waiting=waiting,
+                                   published=math.inf if short else printed)
     record = {"item": item.id, "paper": item.paper, "rows": rows, "data": data,
               "scale": how_much,
               **rests_on(sets, runs), "claims": judged, "cells": cells,

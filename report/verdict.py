@@ -30,7 +30,7 @@ SAID = {"proxy": "measured on another network or other data", "fitted": "tuned b
         "unnamed image": "of an image that the paper does not name"}
 
 
-def verdict(item, claims, cells, evidence=None, status=None, waiting=None, published=None):
+def verdict(item, claims, cells, evidence=None, status=None, waiting=None, published=0):
     """`(word, reason)` of an item from its judged claims and compared cells.
 
     evidence  of a check by computation: `kind` ("equality" recomputed another way, or "bound"),
@@ -40,13 +40,14 @@ def verdict(item, claims, cells, evidence=None, status=None, waiting=None, publi
               many were tried, where that is counted)
     status    of the whole item where it has no printed values ("proxy: digits in place of ImageNet")
     waiting   what is missing, in words: while it can change the word, this is `UNDECIDED`
-    published how many values the item prints, measured or not; None takes the cells
+    published how many values the item prints, measured or not; infinite where all of them can still change
     """
     failed = [c for c in claims if c["holds"] is False]
     if evidence is not None:
         return _statement(item, claims, failed, evidence)
     real = [c for c in cells if c["mark"]]
-    biased = [] if waiting else [b for b in comparison.biases(item, cells) if b["apart"]]
+    whole = comparison.biases(item, cells)      # columns that are judged as a whole
+    biased = [b for b in whole if b["apart"] and not waiting]
     reason = "; ".join([*_claims(claims), *_values(real, biased), *_statuses(cells)])
     if waiting:
         reason = "; ".join(filter(None, [reason, f"missing: {waiting}"]))
@@ -57,12 +58,12 @@ def verdict(item, claims, cells, evidence=None, status=None, waiting=None, publi
         word, why = comparison.status(status, "verdict")
         return (NOT_MEASURED if word == NOT_MEASURED else NOT_COMPARABLE), f"{SAID.get(word, word)} ({why})"
     if cells and not real and not judged:
-        there = any(c["status"] != NOT_MEASURED for c in cells)
-        return (NOT_COMPARABLE if there else NOT_MEASURED), reason
+        absent = sum(c["status"] == NOT_MEASURED for c in cells)
+        return (NOT_MEASURED if 2 * absent > len(cells) else NOT_COMPARABLE), reason
     if item.sort == "descriptive" and real:
         return (NOT_CONFIRMED if _count(real, DIFFERS) else CODE_CHECK), reason
-    differ = _count(real, DIFFERS)
-    of = len(real) if not waiting else max(len(real), published or 0)
+    alone = [c for c in real if comparison.alike(c) not in [tuple(b["of"]) for b in whole]]
+    differ, of = _count(alone, DIFFERS), max(len(alone), published if waiting else 0)
     if biased or (differ >= LEAST and ONE_IN * differ > of):
         return NOT_CONFIRMED, reason
     if any(map(judging.waits, claims)) or (waiting and (real or judged)):
@@ -93,11 +94,11 @@ def _count(cells, mark):
 def _statement(item, claims, failed, evidence):
     """Verdict of a check by computation from its evidence."""
     tried, caught, violations = (evidence[k] for k in ("mutants_tried", "mutants_caught", "violations"))
-    within, theorem = evidence["within_allowed"], item.kind in THEOREMS
+    within, theorem = evidence["within_allowed"], item.kind in THEOREMS or evidence["kind"] == "bound"
     cases = f"{evidence['cases']:,} cases" if evidence.get("cases") else "the cases that were tried"
     said = [f"the statement fails in {_counted(violations, 'case')}" if violations else
             "the statement fails by more than rounding" if not within else
-            f"no counterexample in {cases}" if theorem or evidence["kind"] == "bound" else
+            f"no counterexample in {cases}" if theorem else
             "both computations agree in every case that was tried"]
     if evidence["nearest_witness"] is not None:
         said.append(f"the nearest case comes to {evidence['nearest_witness']}")
