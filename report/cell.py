@@ -10,11 +10,10 @@ class Cell:
 
     value      what was measured; None where there is no value
     sd, n      standard deviation over networks, and the number of networks, where it is their mean
-    of, hits   the number of images that a share is one of, where they are not all, and how many of them count
-    low, high  the ends of its 95% interval
-    within     the ends of the 99% interval of its value for another training, where it is that of one
-    status     "proxy: why", "fitted: why" or "not measured: why"
-    settled    whether nothing that is still missing elsewhere can change it
+    of, hits   the number of images that a share is one of, and how many of them count
+    low, high  the range behind it: its 95% interval over images, or the range over what `over` says
+    over       "trainings" or "networks" (`n` of them), or "settings"; None: images
+    status     "proxy: why", "fitted: why", "unnamed image: why" or "not measured: why"
     """
     value: object = None
     sd: float | None = None
@@ -23,14 +22,13 @@ class Cell:
     low: float | None = None
     high: float | None = None
     hits: int | None = None
-    within: tuple | None = None
+    over: str | None = None
     status: str | None = None
-    settled: bool = False
 
     def as_json(self):
         """The value and the other fields that are set, as a record's file has them."""
         return {"value": self.value} | {
-            k: v for k, v in vars(self).items() if v is not None and v is not False}
+            k: v for k, v in vars(self).items() if v is not None}
 
 
 def as_cell(value):

@@ -1,30 +1,28 @@
-"""Measured values beside printed ones: which agree, and in which of the ways that count.
+"""Measured values beside printed ones: which are near, which differ, and which are open (book/protocol.md).
 
-A value agrees by *printed precision* (half a unit of the last printed decimal), or because the paper's single
-run lies in the *interval* in which a single new net would fall, estimated from several of ours. The two are
-told apart wherever they are counted. A value of one net that has such an interval of its own
-(`Cell.within`) agrees by this alone.
-
-A share of some of the images has a sampling error of its own: where the printed value lies inside it, the two
-neither agree nor differ.
+A mark is decided by what the cell shows: the value, and the range that stands behind it.
 """
 import math
 import numbers
 import statistics
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 
 from report.cell import Cell, as_cell, values
 from shared import runtime
 from shared.statistics import share_interval
 
-PRECISION, INTERVAL = "printed precision", "interval"
-SAMPLING = "sampling error"
-CANNOT_TELL = "cannot tell"
-STATUSES = ("proxy", "fitted", CANNOT_TELL, "not measured")
-WIDE = 0.25        # share of its scale that an interval covers inside which agreement tells nothing
-CONFIDENCE = 0.99  # of the interval for a single new net, and of that of a share of images
-LEAST = 5          # fewer nets than this give no interval
+NEAR, OPEN, DIFFERS = MARKS = "≈", "?", "≠"
+STATUSES = ("proxy", "fitted", "unnamed image", "not measured")
+TENTH = 0.1         # of the published number: so far ours may lie from it and be near
+POINT = 0.01        # of a share's whole, which may lie between near shares, too
+ALIKE = 0.02        # may lie between near similarities and correlations
+CONFIDENCE = 0.95   # of the interval of a share of images, and of that of a bias over rows
+LEAST = 5           # fewer trainings than this give no range
+ROWS = 8            # fewer like rows than this give no bias
+WHOLE = {"%": 100, "fraction": 1, "misclassification rate (0-1)": 1}    # of a share, by its column's unit
+# Key columns that say what is measured in a row: rows that differ in these are not alike.
+QUANTITIES = ("quantity", "delta_inferred", "norm", "split", "dataset")
 
 
 # ---- single values ---------------------------------------------------------------------------------------
@@ -47,105 +45,118 @@ def _shown(value):
     return max(0, -exponent)
 
 
-def half_width(sd, n, *, single=False):
-    """Half the width of the 99% prediction interval for one new net, from the SD over n, or None.
+def over_trainings(value, others, *, over="trainings", whole=1):
+    """A value of one network with its range over trainings; itself where there are fewer than five.
 
-    None below five: t quantile times SD times sqrt(1 + 1/n) is too wide then to tell anything apart.
-
-    single   around the value of one of them, instead of their mean: sqrt(2) in place of sqrt(1 + 1/n)
+    others  the same of further trainings of this network on these data
+    whole   see `ends`; where the value has an interval over images, too, the wider one counts
     """
-    if sd is None or n is None or n < LEAST or not math.isfinite(sd):
-        return None
-    from scipy.stats import t
-    return float(t.ppf((1 + CONFIDENCE) / 2, n - 1) * sd * math.sqrt(2 if single else 1 + 1 / n))
-
-
-def another(like):
-    """The 99% prediction interval `(low, high)` for one more value like these; None where they tell of none.
-
-    That is of fewer than five, or where all are equal.
-    """
-    width = _spread(like)
-    return width and (statistics.fmean(like) - width, statistics.fmean(like) + width)
-
-
-def retrained(value, others, *, share):
-    """A value of one network with the 99% interval for another training; itself where `others` tell none.
-
-    others  the same of several trainings of one network like it
-    share   whether trainings differ by points, whatever the value, or else in proportion to it
-    """
-    cell, others = as_cell(value), [v for v in values(others) if v is not None and math.isfinite(v)]
-    width = _spread(others, single=True)
-    if cell.value is None or not math.isfinite(cell.value) or not width or not (
-            mean := 1 if share else abs(statistics.fmean(others))):
+    cell = as_cell(value)
+    alike = [v for v in values([cell, *others]) if v is not None and math.isfinite(v)]
+    if len(alike) < LEAST or cell.value is None or not math.isfinite(cell.value):
         return value
-    width *= 1 if share else abs(cell.value) / mean
-    return replace(cell, within=(cell.value - width, cell.value + width))
+    return wider(cell, min(alike), max(alike), over, len(alike), whole=whole)
 
 
-def _spread(like, **which):
-    """`half_width` of several values; None where they have none, or none but 0."""
-    return (half_width(statistics.stdev(like), len(like), **which) or None) if len(like) >= LEAST else None
+def wider(cell, low, high, over, n=None, *, whole=1):
+    """A `Cell` with the range `low` to `high` over `n` of something, if it is wider than the one it has."""
+    has = _ends(cell, whole)
+    if has and has[1] - has[0] >= high - low:
+        return cell
+    return replace(cell, low=low, high=high, over=over, n=n)
 
 
-def agreement(printed, cell, places):
-    """The `(way, ends)` of the first interval in which a measured number agrees with the printed one.
+def _ends(cell, whole):
+    if cell.low is None and cell.of and whole:
+        low, high = share_interval(round(cell.of * cell.value / whole), cell.of, confidence=CONFIDENCE)
+        return whole * low, whole * high
+    return None if cell.low is None else (cell.low, cell.high)
 
-    `(None, None)` where none does.
+
+def ends(cell, whole=None):
+    """`(low, high, decimals)` of the range behind a value, rounded to two digits of its width; or None.
+
+    whole  what a share is of, 1 or 100, whose images `of` give its 95% interval; None: the value is no share
     """
-    half, width = 0.5 * 10.0 ** -places, half_width(cell.sd, cell.n)
-    ways = [(PRECISION, cell.value - half, cell.value + half)]
-    if cell.within is not None:     # a value of one net may be the printed one by chance
-        ways = [(INTERVAL, cell.within[0] - half, cell.within[1] + half)]
-    elif width is not None:
-        ways += [(INTERVAL, cell.value - width, cell.value + width)]
-    for way, low, high in ways:
-        slack = 1e-9 * (high - low)     # a sum in floats may end just outside
-        if low - slack <= printed <= high + slack:
-            return way, (low, high)
-    return None, None
+    if cell.value is None or (range_ := _ends(cell, whole)) is None:
+        return None
+    low, high = range_
+    width = high - low if high > low else abs(high) or 1
+    places = max(0, 1 - math.floor(math.log10(width) + 1e-9))
+    return round(low, places), round(high, places), places
 
 
-def sampled(measured, of, whole):
-    """The exact 99% interval (Clopper and Pearson) of a share of `of` images, scale 0 to `whole`."""
-    low, high = share_interval(round(of * measured / whole), of, confidence=CONFIDENCE)
-    return whole * low, whole * high
+def whole_of(name, column=None):
+    """What a share of a column is of: 1 or 100; None of what is no share."""
+    return WHOLE.get((column or {}).get("unit")) or (100 if name.endswith("_pct") else None)
 
 
-@dataclass(frozen=True)
-class Scale:
-    """How long the range of a quantity is: of what it can be, else of what an item publishes of it."""
-    length: float
-    possible: tuple = (-math.inf, math.inf)
+def near(ours, printed, name="", column=None, *, places=None):
+    """Whether two numbers are near each other, of the column `name`; see step 1 of the protocol.
 
-    def covered(self, low, high):
-        """The share of the scale that the possible part of an interval covers."""
-        low, high = max(low, self.possible[0]), min(high, self.possible[1])
-        return max(0.0, high - low) / self.length if self.length else math.inf
-
-
-# Quantities with ends of their own, by what the reference says of a column's unit or by a part of its name.
-ENDS = {"%": (0, 100), "_pct": (0, 100), "fraction": (0, 1), "misclassification rate (0-1)": (0, 1),
-        "_ssim": (0, 1), "Pearson r": (-1, 1)}
-QUANTITIES = ("quantity", "norm")  # columns that say what is measured in a row
+    places  decimals of the printed number: what rounds to it is near; None leaves this out
+    """
+    if whole := whole_of(name, column):
+        limit = max(POINT * whole, TENTH * min(printed, whole - printed))
+    elif "ssim" in name or (column or {}).get("unit") == "Pearson r":
+        limit = ALIKE
+    else:
+        limit = TENTH * abs(printed)
+    rounding = 0 if places is None else 0.5 * 10.0 ** -places
+    return abs(ours - printed) <= max(limit, rounding) * (1 + 1e-9)
 
 
-def scale_of(item, name, row=()):
-    """The `Scale` of a printed number of an item: column or name, and the row that says what it measures."""
-    column, row = item.columns.get(name.split(".")[0]), dict(row)
-    asked = (column or {}).get("unit") or ""
-    if not name.endswith("std"):    # a standard deviation has the scale of what is published of it
-        for part, ends in ENDS.items():
-            if part == asked or part in f"_{name}":
-                return Scale(ends[1] - ends[0], ends)
-    same = [value for other, key, value in printed_values(item)
-            if is_number(value) and unit(other, item.columns.get(other.split(".")[0])) == unit(name, column)
-            and all(key.get(k) == row.get(k) for k in QUANTITIES)]
-    possible = (0 if min(same, default=0) >= 0 else -math.inf, math.inf)
-    if len(set(same)) < 3:
-        return Scale(max(map(abs, same), default=0.0), possible)
-    return Scale(max(same) - min(same), possible)
+def mark(cell, printed, name="", column=None, *, places=None):
+    """One of `MARKS`: of a `Cell` beside the printed number."""
+    if not math.isfinite(cell.value):
+        return OPEN
+    if near(cell.value, printed, name, column, places=places):
+        return NEAR
+    shown = ends(cell, whole_of(name, column))
+    return OPEN if shown is None or shown[0] <= printed <= shown[1] else DIFFERS
+
+
+def chance(cell, whole=None):
+    """The probability that one more value lies outside the range behind a value; None where it is unknown."""
+    if ends(cell, whole) is None or cell.over == "settings":
+        return None
+    return 2 / (cell.n + 1) if cell.over else 1 - CONFIDENCE
+
+
+# ---- tables as a whole -----------------------------------------------------------------------------------
+def alike(cell):
+    """What a compared cell has in common with like rows: its column, and values of QUANTITIES."""
+    return cell["column"], *(str(cell["row"][k]) for k in QUANTITIES if cell["row"].get(k) is not None)
+
+
+def biases(item, cells):
+    """The bias of each column with eight or more like rows that have a mark: a list of dicts.
+
+    `of` (column, and values of QUANTITIES), `rows`, `difference` (mean of ours minus published) with its 95%
+    interval over rows `low`, `high`, `absolute` (mean absolute difference), `rank` (rank correlation, None
+    where a column is constant), `apart`: whether the interval excludes 0 and the means are not near.
+    """
+    from scipy.stats import spearmanr, t
+    columns = {}
+    for c in cells:
+        if c["mark"] and is_number(c["printed"]) and is_number(c["measured"]):
+            columns.setdefault(alike(c), []).append((c["measured"], c["printed"]))
+    found = []
+    for (name, *what), pairs in columns.items():
+        if len(pairs) < ROWS:
+            continue
+        ours, printed = zip(*pairs)
+        gaps = [a - b for a, b in pairs]
+        mean = statistics.fmean(gaps)
+        quantile = float(t.ppf((1 + CONFIDENCE) / 2, len(gaps) - 1))
+        half = quantile * statistics.stdev(gaps) / math.sqrt(len(gaps))
+        constant = len(set(ours)) == 1 or len(set(printed)) == 1
+        means = statistics.fmean(ours), statistics.fmean(printed)
+        found.append({"of": [name, *what], "rows": len(pairs), "difference": mean, "low": mean - half,
+                      "high": mean + half, "absolute": statistics.fmean(map(abs, gaps)),
+                      "rank": None if constant else float(spearmanr(ours, printed).statistic),
+                      "apart": abs(mean) > half and not near(*means, name, item.columns.get(name))})
+    return found
 
 
 def printed_values(item):
@@ -169,11 +180,10 @@ def compare(item, rows):
 
     rows        a DataFrame or dicts, one a printed row: the item's key columns, and measured values under the
                 printed names (a part of a printed cell under `column.part`, or nested as printed), bare or
-                as `Cell`s; `status` and `settled` hold for all values of their row. A share with an `of`
-                differs only if the printed one lies outside its 99% interval. None, NaN: no value
-    Returns dicts: `row` {key: value}, `column`, `printed`, `measured`, `sd`, `nets`, `agrees` (None where
-    nothing was measured, and where agreement tells nothing), `how` (the way of agreement or None), `status`
-    (or None), `why` (of a status), `settled`.
+                as `Cell`s; a `status` holds for all values of its row. None, NaN: no value
+    Returns dicts: `row` {key: value}, `column`, `printed`, `measured`, `low` and `high` (the range behind it,
+    or None), `chance` (see `chance`), `mark` (one of MARKS, None where a status is told), `status`
+    (or None), `why` (of a status).
     Raises UserError for rows without keys or twice there, a strange status, text for a number.
     """
     measured = {}
@@ -208,48 +218,32 @@ def _cell(item, key, name, printed, places, row):
     """The one cell of a printed value, or none where there is nothing to set side by side."""
     where = ", ".join([item.title, *(str(v) for v in key.values() if v is not None), name])
     cell = as_cell(row.get(name))
-    measured, sd, nets, of = cell.value, cell.sd, cell.n, cell.of
     word, why = status(cell.status or row.get("status"), where)
-    if not comparable(printed) or (measured is None and word != "not measured"):
+    if not comparable(printed) or (cell.value is None and word != "not measured"):
         return []
-    settled = bool(cell.settled or row.get("settled"))
-    how = ends = None
-    if word == "not measured":
-        measured = None
-    if measured is None:
-        agrees = None
-    elif is_number(printed) and is_number(measured):
-        if math.isfinite(measured):
-            how, ends = agreement(printed, cell, places)
-        agrees = how is not None
-        measured = measured if math.isfinite(measured) else None  # a record holds no infinity
-        if how == INTERVAL and word is None:
-            covered = scale_of(item, name, row).covered(*ends)
-            if covered >= WIDE:
-                agrees, word = None, CANNOT_TELL
-                why = f"the {how} covers {'all' if covered >= 1 else f'{covered:.0%}'} of the scale"
-        elif how is None and word is None and cell.within is None and not settled and of:
-            low, high = sampled(measured, of, _whole(item, name, row, where))
-            if low <= printed <= high:
-                agrees, word, how = None, CANNOT_TELL, SAMPLING
-                why = f"inside the 99% interval of a share of {of} images"
-    elif type(printed) is type(measured):
-        agrees = printed == measured
-        how = PRECISION if agrees else None
-    else:
-        raise runtime.UserError(f"{where}: {measured!r} was measured where the paper prints {printed!r}; "
-                                "give a value of the same kind")
-    return [{"row": key, "column": name, "printed": printed, "measured": measured, "sd": sd, "nets": nets,
-             "agrees": agrees, "how": how, "status": word, "why": why, "settled": settled}]
-
-
-def _whole(item, name, row, where):
-    """What a share of a column is at most: 1 or 100."""
-    most = scale_of(item, name, row).possible[1]
-    if not math.isfinite(most):
+    column = item.columns.get(name.split(".")[0])
+    whole = whole_of(name, column)
+    compared = {"row": key, "column": name, "printed": printed, "measured": cell.value, "low": None,
+                "high": None, "chance": None, "mark": None, "status": word, "why": why}
+    if cell.of and not whole:
         raise runtime.UserError(f"{where}: a number of images (`of`) stands beside what is no share; "
                                 "leave it out, or state the column's unit in the reference")
-    return most
+    if word == "not measured":
+        return [compared | {"measured": None}]
+    if not (is_number(printed) and is_number(cell.value)):
+        if type(printed) is not type(cell.value):
+            raise runtime.UserError(f"{where}: {cell.value!r} was measured where the paper prints "
+                                    f"{printed!r}; give a value of the same kind")
+        return [compared | {"mark": None if word else NEAR if printed == cell.value else DIFFERS}]
+    if item.sort == "descriptive":      # what a network was built from is the same or not
+        sign = NEAR if round(cell.value, places) == round(printed, places) else DIFFERS
+    else:
+        sign = mark(cell, printed, name, column, places=places)
+    compared["mark"] = None if word else sign
+    if not math.isfinite(cell.value):   # a record holds no infinity
+        return [compared | {"measured": None}]
+    low, high, _ = ends(cell, whole) or (None,) * 3
+    return [compared | {"low": low, "high": high, "chance": chance(cell, whole)}]
 
 
 def status(text, where):
@@ -261,11 +255,6 @@ def status(text, where):
         raise runtime.UserError(f"{where}: status {text!r} is unknown; allowed: "
                                 f"{', '.join(f'{s}: <why>' for s in STATUSES)}")
     return word, why
-
-
-def unit(name, column):
-    """What makes numbers comparable in precision: their column, or the unit that several columns share."""
-    return (column or {}).get("unit") or name.split(".")[0]
 
 
 # ---- plain values ----------------------------------------------------------------------------------------

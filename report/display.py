@@ -20,7 +20,7 @@ from matplotlib.text import Text
 from report.comparison import decimals
 from report.prose import number
 from report.tidy import MIME
-from report.verdict import NOT_MEASURED, VERDICTS
+from report.verdict import VERDICTS
 
 PICTURES = "BOUNDARY_PICTURES"               # names a folder for the figures of a text half
 # Of measured values and classes, safe for colour-blind readers: seaborn's palette "colorblind".
@@ -34,7 +34,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P")     # curves differ by more than hue
 LINES = ("-", "--", "-.", ":")
 SMALLEST = 10                                # points of text in figures, on the page too
 WIDEST = 7.2                                 # inches of the book's column, where figures are shown as drawn
-MARK = {True: "✓", False: "✗", None: "–"}
+MARK = {True: "✓", False: "✗", None: "–"}    # of a statement
 
 
 # ---- showing ---------------------------------------------------------------------------------------------
@@ -288,20 +288,6 @@ def folded(title, myst):
     return f"::::{{dropdown}} {title}\n{myst}\n::::"
 
 
-def badge(verdict, item=None, fraction=1):
-    """A verdict as a badge in its colour.
-
-    item      where its formula is lost in the text that we have, the badge says that ours was checked
-    fraction  of the published scale; the badge names one below 1, where something is measured
-    """
-    words = verdict
-    if verdict in ("exact", "not violated") and item is not None and item.reconstructed:
-        words += ", as reconstructed here"
-    if fraction != 1 and verdict != NOT_MEASURED:
-        words += f", {percent(fraction)} of scale"
-    return f"{{bdg-{VERDICTS[verdict][0]}}}`{words}`"
-
-
-def percent(share):
-    """A share of the published scale: "12.5%"; what is there is never told as nothing, what lacks as all."""
-    return "less than 0.1%" if 0 < share < 0.001 else f"{min(share, 0.999 if share < 1 else 1):.1%}"
+def badge(verdict):
+    """A verdict as a badge in its colour; plain words where nothing is measured or compared."""
+    return f"{{bdg-{VERDICTS[verdict][0]}}}`{verdict}`" if verdict in VERDICTS else verdict

@@ -1,10 +1,10 @@
 """Every number that the papers measured, and what became of it: for the front page and its picture."""
 from typing import NamedTuple
 
-from report.comparison import CANNOT_TELL, is_number, printed_values
+from report.comparison import MARKS, is_number, printed_values
 
-STATES = ("agrees", "differs", CANNOT_TELL, "proxy", "fitted", "not measured")    # of a published number
-COMPARED = STATES[:3]       # measured as the paper did
+COMPARED = MARKS    # the states of a published number that is measured as in the paper
+STATES = *COMPARED, "proxy", "fitted", "unnamed image", "not measured"
 
 
 class Number(NamedTuple):
@@ -24,7 +24,7 @@ def of(item, kept):
         """(reproduced, state) of a compared cell, or of none."""
         if cell is None or cell["status"] == "not measured" or cell["measured"] is None:
             return None, "not measured"
-        return float(cell["measured"]), cell["status"] or ("agrees" if cell["agrees"] else "differs")
+        return float(cell["measured"]), cell["status"] or cell["mark"]
 
     cells = {place(item, c): c for c in kept["cells"]} if kept else {}
     return [Number(item.paper, item.id, row, name, float(value), *reproduced(cells.get((row, name))))

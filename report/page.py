@@ -225,7 +225,7 @@ class Page:
                 figure = draw(*frames)
                 pictures[label] = None if figure is None else display.png_for_page(figure)
         if not records:
-            self.verdicts[item] = NOT_MEASURED, 1, ""
+            self.verdicts[item] = NOT_MEASURED, ""
             display.show(f"{printed.title}: not measured yet.")
             return None
         if self.records and "recorded" in records:
@@ -245,7 +245,7 @@ class Page:
         scale = first["scale"]
         judged = "recorded" in records and scale["fraction"] > 0 and not scale["proxies"]
         why = "; ".join(dict.fromkeys(c["why"] for c in first["cells"] if c["status"] == "not measured"))
-        self.verdicts[item] = (first["verdict"], scale["fraction"], why) if judged else (NOT_MEASURED, 1, "")
+        self.verdicts[item] = (first["verdict"], why) if judged else (NOT_MEASURED, "")
         return Shown(first)
 
     def _source(self, label, sets, kept):
@@ -386,20 +386,17 @@ class Page:
                      sentences=" ".join(parts))
 
     def _verdicts(self):
-        """The verdicts of all results, as badges; what is not measured, or in part, comes last."""
-        badges, unmeasured = [], {NOT_MEASURED: {}, "in part": {}}
-        for name, (word, fraction, why) in self.verdicts.items():
+        """The verdicts of all results, as badges; what is not measured comes last, in plain words."""
+        badges, unmeasured = [], {}
+        for name, (word, why) in self.verdicts.items():
             item = reference.paper(self.paper_key)[name]
             link = f"[{item.label}](#{item.paper}-{item.id}-head)"
-            if word in unmeasured:
-                how = f"{display.percent(fraction)} of the published size" if word == "in part" else why
-                unmeasured[word].setdefault(how, []).append(link)
+            if word == NOT_MEASURED:
+                unmeasured.setdefault(why, []).append(link)
             elif word != NOTHING:
-                badges.append(f"{link} {display.badge(word, item, fraction)}")
-        lines = [" · ".join(badges), *(
-            f"{display.badge(word)} " + "; ".join(", ".join(links) + (f" ({how})" if how else "")
-                                                  for how, links in groups.items())
-            for word, groups in unmeasured.items() if groups)]
+                badges.append(f"{link} {display.badge(word)}")
+        lines = [" · ".join(badges), *(f"{', '.join(links)}: not measured{f' ({why})' if why else ''}."
+                                       for why, links in unmeasured.items())]
         return "\n\n".join(filter(None, lines))
 
     def _taken(self, name, value):

@@ -15,7 +15,8 @@ REMEDY = "delete it and run `make records`, which makes it again from the record
 EXTRA = "extra-"  # how the name of a record begins that the paper does not have
 # Parts of a run that train its networks, in words. On networks that are trained less than published no claim
 # is judged: longer training may turn it.
-TRAINING = {"epochs": "epochs", "images_train": "training images"}
+TRAINING = {"epochs": "epochs", "images_train": "training images",
+            "sample": "images from which the classifiers learn"}
 
 
 # ---- making ----------------------------------------------------------------------------------------------
@@ -65,11 +66,16 @@ def lacking(sets, runs, of=""):
         away = sum(n not in runs[s] for s, n in asked)
         if away:
             return f"{away} of {len(asked)} runs{of}"
-        less = min((runs[s][n] for s, n in asked), key=lambda u: u.share(parts), default=None)
-        short = [] if less is None else [f"{actual:,} of {published:,} {TRAINING[part]}" for part, (
-            actual, published) in less.sizes.items() if part in parts and actual < published]
-        return f"full training{of} ({', '.join(short)})" if short else None
+        short = shortest([runs[s][n] for s, n in asked], parts)
+        return f"full training{of} ({short})" if short else None
     return lacks
+
+
+def shortest(runs, parts=TRAINING):
+    """How much shorter than published the shortest training of some runs is, in words; None where none is."""
+    less = min(runs, key=lambda u: u.share(parts), default=None)
+    return ", ".join(f"{actual:,} of {published:,} {TRAINING[part]}" for part, (actual, published) in (
+        less.sizes if less else {}).items() if part in parts and actual < published) or None
 
 
 def proxies(runs):
@@ -111,8 +117,7 @@ def build(item, sets=(), runs=None, *, rows=None, data=None, claims=None, eviden
     With embedded data, or on a proxy throughout, what was measured is told beside the claims and judges none.
     """
     runs = runs or {}
-    how_much, lacks = scale(sets, runs, rests), lacking(sets, runs)
-    waiting = lacks() or ("runs of full size" if how_much["fraction"] < 1 else None)
+    lacks = lacking(sets, runs)
     looked_at = judging.complete(item, pd.DataFrame(rows)) if rows is not None else data
     cells = comparison.compare(item, rows) if rows is not None and item.rows else []
     if data is not None and item.printed_numbers:
@@ -121,14 +126,20 @@ def build(item, sets=(), runs=None, *, rows=None, data=None, claims=None, eviden
     on_proxies = "proxy" in statuses and statuses <= {"proxy", "not measured"}
     judged = judging.judge(item, looked_at, claims or {}, lacking=lacks if whole else None, others=others,
                            proxies=on_proxies)
+    how_much = scale(sets, runs, rests)
     if how_much["proxies"]:
         judged = [judging.on_a_proxy(c) for c in judged]
     printed = sum(comparison.comparable(value) for *_, value in comparison.printed_values(item))
-    word, reason = verdict.verdict(judged, cells, evidence, status, waiting=waiting if whole else None,
-                                   published=printed)
+    # A table whose printed values all stand beside one of ours lacks nothing: a share has its interval.
+    present = sum(c["status"] != verdict.NOT_MEASURED for c in cells)
+    short = shortest([u for s in sets if not s.beside for u in runs[s.name].values()])
+    waiting = lacks() if whole and (short or not printed or present < printed) else None
+    word, reason = verdict.verdict(item, judged, cells, evidence, status, waiting=waiting,
+                                   published=math.inf if short else printed)
     record = {"item": item.id, "paper": item.paper, "rows": rows, "data": data,
               "scale": how_much,
-              **rests_on(sets, runs), "claims": judged, "cells": cells, "evidence": evidence,
+              **rests_on(sets, runs), "claims": judged, "cells": cells,
+              "bias": comparison.biases(item, cells), "evidence": evidence,
               "verdict": word, "reason": reason, "note": note}
     if sets:
         record["provenance"] = provenance(sets, runs)

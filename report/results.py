@@ -4,29 +4,52 @@ import math
 from report import claims as judging
 from report import display, numbers
 from report.cell import as_cell, values
-from report.comparison import CANNOT_TELL, flat
+from report.comparison import MARKS, ends, flat, whole_of
 from report.display import MARK, markdown_table, number
 from report.verdict import NOT_MEASURED, NOTHING
 
 PUBLISHED, REPRODUCED = "published", "reproduced"   # how tables call the paper's values and the recorded ones
 EXTRACTED = "string list"   # type of a column of signs as extracted; others have them as yes and no
 UNITS = "ms", "RMS", "%"    # of columns whose cells are bare numbers
-SIGNS = {CANNOT_TELL: "?", "proxy": "(proxy)", "fitted": "(fitted)"}
+GREY, DASH = "grey", "–"    # what stands for a mark at a value that has none
+SIGNS = {"proxy": GREY, "fitted": GREY, "unnamed image": DASH}
 
 
 def cell(value, printed=None, column=None, signs=None, name=""):
-    """Text of a table's cell: nested cells are joined, a spread follows its mean, the sign of `name` all."""
-    value, sd = as_cell(value).value, as_cell(value).sd
-    signs = signs or {}
+    """Text of a table's cell: nested cells are joined, a range follows its value, the sign of `name` all."""
+    whole, signs = as_cell(value), signs or {}
+    value = whole.value
     if isinstance(value, dict):
         if "text" in value:
-            return " ".join(filter(None, [value["text"], signs.get(f"{name}.text")]))
+            return _signed(value["text"], signs.get(f"{name}.text"))
         inner = printed if isinstance(printed, dict) else {}
         own = column and {**column, "decimals": None}   # of a part, such as the probability beside a class
-        parts = [_part(k, cell(v, inner.get(k), own), signs.get(f"{name}.{k}")) for k, v in value.items()]
+        parts = [_signed(_part(k, cell(v, inner.get(k), own)), signs.get(f"{name}.{k}"))
+                 for k, v in value.items()]
         return " · ".join(filter(None, parts))
-    text = _plain(value, printed, column, sd)
-    return f"{text} {signs[name]}" if text and name in signs else text
+    range_ = in_range(whole, name, column)
+    text = _plain(value, printed, column, None if range_ else whole.sd)
+    return _signed(f"{text} {range_}".strip(), signs.get(name))
+
+
+def in_range(cell, name, column=None):
+    """The range behind a value in words, such as "(7 to 29; 8 of 50)"; empty where there is none."""
+    whole = whole_of(name, column)
+    if (shown := ends(cell, whole)) is None:
+        return ""
+    low, high, places = shown
+    if cell.over:
+        over = f"; {cell.n} {cell.over}" if cell.n else f" over {cell.over}"
+    else:
+        over = f"; {round(cell.of * cell.value / whole):,} of {cell.of:,}" if whole and cell.of else ""
+    return f"({low:,.{places}f} to {high:,.{places}f}{over})"
+
+
+def _signed(text, sign):
+    """A value with its mark; in grey where it can have none."""
+    if not text or not sign:
+        return text
+    return f'<span class="{GREY}">{text}</span>' if sign == GREY else f"{text} {sign}"
 
 
 def _plain(value, printed, column, sd):
@@ -39,31 +62,49 @@ def _plain(value, printed, column, sd):
     return f"{text} ± {number(sd, printed, column, digits=2)}" if sd is not None and text else text
 
 
-def _part(name, text, sign):
-    """A part of a cell with what it is, a percentage or a class, and its sign."""
+def _part(name, text):
+    """A part of a cell with what it is: a percentage or a class."""
     if not text:
         return ""
-    text = f"class {text}" if name.endswith("_class") else f"{text}%" if name.endswith("_pct") else text
-    return f"{text} {sign}" if sign else text
+    return f"class {text}" if name.endswith("_class") else f"{text}%" if name.endswith("_pct") else text
 
 
 def marks(item, cells):
     """`{(key of the row, column): sign}` of compared cells: what a reader sees behind a value."""
-    return {numbers.place(item, c): SIGNS[c["status"]] if c["status"] in SIGNS else MARK[c["agrees"]]
-            for c in cells if c["status"] in SIGNS or c["agrees"] is not None}
+    return {numbers.place(item, c): SIGNS.get(c["status"], c["mark"])
+            for c in cells if c["status"] in SIGNS or c["mark"]}
 
 
-def legend(signs):
-    """What the signs behind the values of a table mean, of those that occur in it."""
-    there, words = {*signs.values()}, {MARK[True]: "agrees", MARK[False]: "differs",
-                                       SIGNS[CANNOT_TELL]: CANNOT_TELL}
-    return " · ".join(f"{sign} {word}" for sign, word in words.items() if sign in there)
+def counted(cells):
+    """The line below a table: how many numbers have which mark, and how many differ by chance; or empty."""
+    there = [c["mark"] for c in cells if c["mark"]]
+    counts = {mark: there.count(mark) for mark in MARKS}
+    said = [" · ".join(f"{mark} {n}" for mark, n in counts.items() if n)] * bool(there)
+    if chances := [c["chance"] for c in cells if c["mark"] and c["chance"]]:
+        said.append(f"By chance alone about {sum(chances):.2g} of the {len(chances)} numbers with a range "
+                    "lie outside of it")
+    there = {SIGNS.get(c["status"]) for c in cells}
+    if GREY in there:
+        said.append("Grey: tuned by the paper's value, or measured on another network or other data")
+    if DASH in there:
+        said.append(f"{DASH}: the paper does not name the image")
+    return " ".join(f"{words}." for words in said)
+
+
+def bias_table(item, biases):
+    """A table of the bias over rows of each column that has one; see `comparison.biases`."""
+    rows = [[", ".join(map(display.in_words, b["of"])), b["rows"],
+             f"{number(b['difference'], digits=2)} ({number(b['low'], digits=2)} to "
+             f"{number(b['high'], digits=2)})", number(b["absolute"], digits=2),
+             "" if b["rank"] is None else f"{b['rank']:.2f}"] for b in biases]
+    head = ["column", "rows", "mean difference (95% interval over rows)", "mean absolute difference",
+            "rank correlation"]
+    return display.myst_table(head, rows, f"{item.title}: all rows together, reproduced minus published")
 
 
 def added(item, rows, behind=()):
     """Columns that a reader added to the rows: not printed, not `behind`."""
-    heads = {*item.keys, *item.columns, *(name.partition(".")[0] for name in item.values), *behind, "status",
-             "settled"}
+    heads = {*item.keys, *item.columns, *(name.partition(".")[0] for name in item.values), *behind, "status"}
     return list(dict.fromkeys(k for row in rows for k in row if k.partition(".")[0] not in heads))
 
 
@@ -93,7 +134,7 @@ def comparison(item, source, rows, signs, behind=(), *, printed_too=True):
         lines = [[PUBLISHED, *(cell(printed.get(c), printed.get(c), column) for c, column in shown.items())]]
         if row := by_key.get(key):
             own = {c: sign for (at, c), sign in signs.items() if at == key}
-            nets = {as_cell(row.get(c)).n for c in shown} - {None}
+            nets = {one.n for one in map(as_cell, map(row.get, shown)) if not one.over} - {None}
             who = f"{source}, n = {nets.pop():g}" if len(nets) == 1 else source
             lines.append([who, *(cell(row.get(c), printed.get(c), column, own, c)
                                  for c, column in shown.items())])
@@ -102,8 +143,8 @@ def comparison(item, source, rows, signs, behind=(), *, printed_too=True):
             lines = [[f"{PUBLISHED}, {lines[1][0]}", *lines[0][1:]]]
         first = [cell(printed["label"])] if labelled else [
             display.in_words(cell(printed.get(k))) for k in item.keys]
-        if len(shown) > 4:  # a wide table: a spread goes under its mean
-            lines = [[c.replace(" ± ", "<br>± ") for c in line] for line in lines]
+        if len(shown) > 4:  # a wide table: a spread or a range goes under its value
+            lines = [[c.replace(" ± ", "<br>± ").replace(" (", "<br>(") for c in line] for line in lines]
         _add(body, rest, first, lines)
     printed_keys = {tuple(printed.get(k) for k in item.keys) for printed in item.rows}
     for key, row in by_key.items():     # the reader's own: no row was printed for it
@@ -149,12 +190,13 @@ def _add(body, rest, first, lines):
 
 def _side_by_side(item, row, signs, key):
     """The results of one cell as the paper prints them, each with its sign; empty where there are none."""
+    ranges = {c: in_range(as_cell(row.get(c)), c, item.columns.get(c)) for c in item.values}
     row = values(row)
-    texts = [" ".join(filter(None, [number(row[c], row[c], item.columns.get(c)), signs.get((key, c))]))
-             for c in item.values if row.get(c) is not None]
+    bare = {c: number(row[c], row[c], item.columns.get(c)) for c in item.values if row.get(c) is not None}
+    texts = [_signed(f"{text} {ranges[c]}".strip(), signs.get((key, c))) for c, text in bare.items()]
     if "std" in row and len(texts) == 2:
         return f"{texts[0]} ({texts[1]})"
-    return ", ".join(texts)
+    return ("<br>" if any(ranges.values()) else ", ").join(texts)
 
 
 def _label(item, key):
@@ -174,13 +216,21 @@ def published_numbers(item, source, data, signs, *, printed_too=True):
     return ["number", *[PUBLISHED] * printed_too, source], body
 
 
-def scale_words(record):
-    """How much of the published scale a record has, in words."""
-    share, (runs, of) = record["scale"]["fraction"], record["scale"]["parts"].get("runs", (0, 0))
-    if share == 1:
-        return "full scale"
-    fewer = f" ({runs:,} of {of:,} runs{', some smaller' * (share < 0.99 * runs / of)})" if runs < of else ""
-    return f"{display.percent(share)} of the published scale{fewer}"
+def measured_so_far(record):
+    """What is measured of an item as things that one can count: "12 of 45 runs, 1,000 of 10,000 images each".
+
+    Empty where nothing is missing.
+    """
+    parts = dict(record["scale"]["parts"])
+    runs, of = parts.pop("runs", (0, 0))
+    said = [f"{runs:,} of {of:,} runs"] * (runs < of)
+    for part, (actual, published) in parts.items():
+        if actual < published:
+            each, alike = actual % runs == published % runs == 0, runs > 1
+            counts = (actual // runs, published // runs) if each and alike else (actual, published)
+            said.append(f"{counts[0]:,} of {counts[1]:,} {display.in_words(part)}"
+                        + (" each" if each and alike else " in all" if alike else ""))
+    return ", ".join(said)
 
 
 def freshness(sets):
@@ -217,13 +267,12 @@ class _Pieces:
         item, run, source = self.item, self.runs[label], self.headings[label]
         real = not run["scale"]["proxies"]      # embedded sample data are compared with no printed value
         signs = marks(item, run["cells"]) if real else {}
-        meant = f" ({words})" if (words := legend(signs)) else ""
         if item.rows and run.get("rows"):
-            caption = f"{item.title}: {display.symbols(item.caption)}{meant}"
+            caption = f"{item.title}: {display.symbols(item.caption)}"
             yield *comparison(item, source, run["rows"], signs, self.behind, printed_too=real), caption
         data = run.get("data") if item.printed_numbers else None
         if data and (table := published_numbers(item, source, data, signs, printed_too=real))[1]:
-            yield *table, [], f"{item.title}: {'published numbers' if real else 'numbers'}{meant}"
+            yield *table, [], f"{item.title}: {'published numbers' if real else 'numbers'}"
 
     def results(self):
         """The picture and the tables of the first run."""
@@ -242,24 +291,27 @@ class _Pieces:
                 self.rest.append(display.myst_table(header, rest, words, name=None if body else name))
 
     def line(self):
-        """One line under the result: its badge, what agrees, what does not. Nothing to compare: no line."""
+        """Under the result: what its marks come to, its badge, what came out. Nothing to compare: nothing."""
         record, word = self.record, self.record["verdict"]
         if self.main != "recorded" and (record["scale"]["proxies"] or record["scale"]["parts"]):
-            yield f"{display.badge(NOT_MEASURED)} Not measured at full scale; what is shown is {self.main}."
+            yield f"Not measured: no run at full scale yet; what is shown is {self.main}."
             return
-        compared = [c["agrees"] for c in record["cells"] if c["status"] is None and c["agrees"] is not None]
-        judged = [c["holds"] for c in record["claims"] if c["holds"] is not None]
-        words = [f"{sum(compared)} of {len(compared)} published values agree"] * bool(compared) + [
-            f"claims that hold: {sum(judged)} of {len(judged)}"] * bool(judged)
-        if record.get("evidence"):
+        if words := counted(record["cells"]):
+            yield words
+        if record.get("bias"):
+            yield bias_table(self.item, record["bias"])
+        tested = [c["holds"] for c in record["claims"] if c["holds"] is not None]
+        words = [f"{sum(tested)} of {len(tested)} tested statements came out here, too"] * bool(tested)
+        if record.get("evidence") or word == NOT_MEASURED:
             words = [record["reason"]]
-        elif record["scale"]["fraction"] < 1 and word != NOT_MEASURED:
-            words.append(f"{display.percent(record['scale']['fraction'])} of the published size")
-        if word != NOTHING or compared or judged:
+        elif missing := measured_so_far(record):
+            words.append(f"measured so far: {missing}")
+        if word != NOTHING or tested:
             text = display.sentence("; ".join(words)) if words else ""
             alone = not (self.pictures or self.item.rows)       # no title above it
             name = f"{self.item.label}: " if alone else ""
-            yield f"{display.badge(word, self.item)} {name}{text}"
+            yield (f"{name}not measured: {text}" if word == NOT_MEASURED else
+                   f"{display.badge(word)} {name}{text}" if word != NOTHING else f"{name}{text}")
 
     def details(self, sets):
         """What stands behind the line, in one fold: the reason, the claims, the values one by one.
@@ -270,22 +322,22 @@ class _Pieces:
         compared = record["verdict"] != NOTHING or record["claims"]     # else there is nothing to reason on
         texts = [display.sentence(display.symbols(record["reason"]))] * bool(
             compared and not record.get("evidence"))    # that of a theorem is its line
-        if record["scale"]["fraction"] < 1:
-            texts.append(f"Measured at {scale_words(record)}.")
+        if missing := measured_so_far(record):
+            texts.append(f"Measured so far: {missing}.")
         if fresh := freshness(sets):
             texts.append(f"{fresh}.")
         if record.get("note"):
             texts.append(record["note"])
         said = [" ".join(texts)] if texts and self.main == "recorded" else []
         if pieces := [*said, *self.claims(self.main), *self.rest]:
-            yield display.folded("Claims and details", "\n\n".join(pieces))
+            yield display.folded("Statements and details", "\n\n".join(pieces))
 
     def claims(self, label):
         """The claims of the paper, judged by a run."""
         if judged := self.runs[label]["claims"]:
-            head = ["claim of the paper, summarised", self.headings[label]]
+            head = ["statement of the paper, summarised", self.headings[label]]
             body = [[display.symbols(claim["claim"]), self._judged(claim)] for claim in judged]
-            title = f"{self.item.title}: claims"
+            title = f"{self.item.title}: statements"
             yield markdown_table(head, body) if label == self.main else display.myst_table(head, body, title)
 
     def _judged(self, claim):

@@ -9,7 +9,7 @@ from report.numbers import COMPARED
 
 FEWEST = 4          # numbers that are worth a picture
 SPREAD = 2.0        # the ratios shown reach from 10^-SPREAD to 10^SPREAD; what lies beyond stands at the ends
-FADED = 0.35        # opacity of what a proxy or a fit gave
+FADED = 0.35        # opacity of numbers without a mark
 
 
 def draw(numbers, group, *, urls=None):

@@ -116,8 +116,8 @@ def test_items_lack_their_runs_and_those_that_these_come_after(toy):
     names = record.rests_on([own], {own.name: own.recorded})
     assert names == {"runs": ["ren/squares/b"], "absent": ["ren/squares/a", "ren/squares/c"]}
     for name, verdict, absent in [
-            ("table-1", "in part", [*names["absent"], *names["runs"], "ren/gone/x", "ren/squares/gone"]),
-            ("table-2", "claims hold", ["ren/later/all"]), ("table-3", "in part", names["runs"])]:
+            ("table-1", "undecided", [*names["absent"], *names["runs"], "ren/gone/x", "ren/squares/gone"]),
+            ("table-2", "confirmed", ["ren/later/all"]), ("table-3", "undecided", names["runs"])]:
         record.write({"paper": "ren", "item": name, "verdict": verdict, "claims": [], "absent": absent})
     lacking = {i.id: ({t.run for t in i.tasks}, i.deciding)
                for i in missing.items(missing.tasks(missing.standings()))}

@@ -32,9 +32,9 @@ def test_what_a_result_waits_for_stands_once_above_its_claims():
     item = reference.paper("chen")["table-6"]
     claims = [{"claim": claim, "holds": None, "evidence": f"waits for 2 of 9{so_far}"}
               for claim, so_far in zip(item.claims, ("; so far: 97%", ""))]
-    text = shown(item, record_of("in part", claims=claims, reason="2 claims wait; the rest waits for 2 of 9"))
+    text = shown(item, record_of("undecided", claims=claims, reason="missing: waits for 2 of 9"))
     assert "– so far: 97% |" in text and text.count("waits for 2 of 9") == 2
-    text = shown(item, record_of("in part", claims=claims, reason="2 claims wait for other tables"))
+    text = shown(item, record_of("undecided", claims=claims, reason="2 claims wait for other tables"))
     assert "– waits for 2 of 9; so far: 97% |" in text
 
 
@@ -42,8 +42,8 @@ def test_published_rows_without_a_counterpart_are_folded():
     item = reference.paper("chen")["table-1"]
     row = {"dataset": "MNIST", "model": "LeNet", "acc": 0.9}
     for measured, count in ((row, 1), (dict.fromkeys(item.keys), 0)):
-        table, _, fold = shown(item, record_of("in part", rows=[measured])).partition(
-            "{dropdown} Claims and details")
+        table, _, fold = shown(item, record_of("undecided", rows=[measured])).partition(
+            "{dropdown} Statements and details")
         assert [text.count("| LeNet |") for text in (table, fold)] == [count, 3 - count]
 
 
@@ -51,17 +51,18 @@ def test_one_line_says_what_agrees_and_there_is_none_where_nothing_is_compared()
     item = reference.paper("chen")["table-1"]
     judged = [{"claim": claim, "holds": holds, "evidence": "so"}
               for claim, holds in zip(item.claims, (True, False))]
-    line, _, fold = shown(item, record_of("differs", claims=judged)).partition(
-        "\n\n::::{dropdown} Claims and details")
-    assert line.endswith("{bdg-warning}`differs` claims that hold: 1 of 2.") and judged[0]["claim"] in fold
+    line, _, fold = shown(item, record_of("not confirmed", claims=judged)).partition(
+        "\n\n::::{dropdown} Statements and details")
+    assert line.endswith("{bdg-warning}`not confirmed` 1 of 2 tested statements came out here, too.")
+    assert judged[0]["claim"] in fold
     assert "bdg" not in shown(item, record_of("nothing to compare"))
 
 
 def test_what_a_build_computed_stands_under_its_result_in_a_notebook_and_at_the_foot_in_the_book():
     item, row = reference.paper("chen")["table-1"], {"dataset": "MNIST", "model": "LeNet", "acc": 0.9}
     text, foot, _ = results.page(item, {
-        "recorded": record_of("in part", rows=[row]),
-        "this run, quick": record_of("in part", rows=[row | {"acc": 0.4321}])})
+        "recorded": record_of("undecided", rows=[row]),
+        "this run, quick": record_of("undecided", rows=[row | {"acc": 0.4321}])})
     assert "0.4321" not in text and "0.4321" in foot
 
 
@@ -75,10 +76,10 @@ def test_embedded_data_are_compared_with_no_published_value(paper, name):
         built = record.build(item, rows=item.rows[:1],
                              claims=dict.fromkeys(item.claims, Rule(None, open="not judged here")))
         built |= {"rows": item.rows[:1], "scale": scale | {"proxies": proxies}}
-        texts.append(results.page(item, {"recorded": record_of("in part"), "this run, quick": built})[1])
+        texts.append(results.page(item, {"recorded": record_of("undecided"), "this run, quick": built})[1])
     real, embedded = texts
-    assert "published" in real and "✓" in real
-    assert not re.search("published|✓|✗|≈|≠", embedded) and "this run, quick" in embedded
+    assert "published" in real and "≈" in real
+    assert not re.search(r"published|≈|≠", embedded) and "this run, quick" in embedded
 
 
 def test_a_readers_own_numbers_come_first_in_a_notebook(monkeypatch):
@@ -96,7 +97,7 @@ def test_a_readers_own_numbers_come_first_in_a_notebook(monkeypatch):
     values = iter([0.1111, 0.2222, 0.3333, 0.4444])
     sets = [SimpleNamespace(name="a", yours=True, published={}, recorded={}, own={}, outdated={}, sizes=(),
                             labels={}, beside=False)]
-    p._record = lambda *_, **__: record_of("in part", rows=[row | {value: next(values)}])
+    p._record = lambda *_, **__: record_of("undecided", rows=[row | {value: next(values)}])
     p._publish("table-3", sets, rows=lambda *_: None)
     (text, more), = shown
     assert text.index("0.2222") < text.index("0.1111") and "0.2222" not in more["book"]
@@ -109,9 +110,9 @@ def test_a_readers_own_numbers_come_first_in_a_notebook(monkeypatch):
 def test_a_notebook_shows_directives_by_their_titles():
     table = display.own_table(["a"], [[1]], "One number")
     figure = display.myst_figure("x.png", "A curve", "what it shows", "ren-figure-1")
-    badge, fold = display.badge('differs'), display.folded('More', table)
+    badge, fold = display.badge('not confirmed'), display.folded('More', table)
     text = display.markdown_of(f"{badge} 1 of 2.\n\n{figure}\n\n{fold}")
-    assert text == ("**differs** 1 of 2.\n\n\nA curve.\n\n**More**\n\n**One number**\n\n\n"
+    assert text == ("**not confirmed** 1 of 2.\n\n\nA curve.\n\n**More**\n\n**One number**\n\n\n"
                     "| a |\n| --- |\n| 1 |")
     assert display.markdown_of("```python\nx = 1\n```") == "```python\nx = 1\n```"
 

@@ -9,7 +9,7 @@ from report import scatter
 from report.numbers import Number
 
 NUMBERS = [Number("ren", "table-3", (), "x", *values) for values in [
-    (1, 2, "differs"), (10, 9, "agrees"), (100, 0, "differs"), (0, 5, "differs"), (50, 49, "proxy"),
+    (1, 2, "≠"), (10, 9, "≈"), (100, 0, "?"), (0, 5, "≠"), (50, 49, "proxy"),
     (7, None, "not measured")]]
 
 

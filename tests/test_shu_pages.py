@@ -49,7 +49,7 @@ def test_the_printed_class_and_size_are_taken_where_they_are_there(runs):
 
 def test_rows_have_the_columns_of_print_and_say_why_a_value_lacks(runs):
     rows = {row["attack"]: row for row in figures.inside(runs, "table-2")}
-    assert rows["NF"]["status"].startswith("cannot tell: ")
+    assert rows["NF"]["status"].startswith("unnamed image: ")
     assert rows["NF"]["M2"] == 1.0 and rows["NF"]["n_intervals"].status.startswith("fitted")
     assert rows["CW2"]["n_intervals"].status is None and rows["PW"]["smallest_interval"] == 1.0
     assert rows["MI"]["status"].startswith("not measured") and "M1" not in rows["MI"] and "FGSM" not in rows

@@ -1,5 +1,6 @@
 """A statement on a page: the evidence detects wrong formulas and names the mutants that pass."""
 import functools
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,10 @@ import pytest
 from papers.sutton import theorem
 from papers.sutton.theory.quadrature import cap_share
 from papers.sutton.theory.statements import STATEMENTS
+from report import reference
 from report.verdict import verdict
+
+PAPER = reference.paper("sutton")
 
 
 def scaled(formula, factor):
@@ -40,13 +44,14 @@ def test_true_statement(item):
 def test_wrong_bound_is_violated_and_its_residue_has_a_power_of_ten(item, factor):
     data = evidence(item, factor)
     assert data["violations"] > 0 and not data["within_allowed"] and data["beyond_allowed"] in (8, 9)
-    assert verdict([], [], theorem.for_record(data))[0] == "differs"
+    assert verdict(PAPER[item], [], [], theorem.for_record(data))[0] == "not confirmed"
 
 
-def test_the_verdict_follows_from_the_changes_that_pass():
+def test_the_reason_says_which_errors_the_check_notices():
     """All changes of Theorem 11 are detected; half of the factor of Theorem 6 is not."""
-    for item, word in (("theorem-11", "exact"), ("theorem-6", "not violated")):
-        assert verdict([], [], theorem.for_record(evidence(item)))[0] == word
+    for item, words in (("theorem-11", "notices all"), ("theorem-6", r"notices \d+ of")):
+        word, reason = verdict(PAPER[item], [], [], theorem.for_record(evidence(item)))
+        assert word == "no counterexample" and re.search(rf"in [\d,]+ cases.*{words}", reason)
 
 
 def test_nearest_witness():

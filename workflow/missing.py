@@ -126,7 +126,7 @@ def items(known):
                 lacks |= {known[experiment][run],
                           *(t for first in before[experiment] for t in known[first].values())}
         if lacks:
-            deciding = kept.get("verdict") == "in part" or any(map(claims.waits, kept["claims"]))
+            deciding = kept.get("verdict") == "undecided" or any(map(claims.waits, kept["claims"]))
             lacking.append(Item(paper, item, frozenset(lacks), deciding))
     return lacking
 

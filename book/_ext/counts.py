@@ -11,9 +11,9 @@ from places import label, pages, place
 
 from report import display, numbers, record, reference, scatter
 from report.display import badge, markdown_table
-from report.verdict import NOT_MEASURED, VERDICTS
+from report.verdict import COUNTED, NOT_MEASURED, NOTHING, VERDICTS
 
-OF_NUMBERS = ("measured", "agree", "differ", "cannot tell", "proxy or fitted", "not measured")
+OF_NUMBERS = ("measured", *numbers.COMPARED, "not comparable", "not measured")
 
 
 @cache
@@ -33,32 +33,30 @@ def results(**wanted):
 
 
 def verdict_counts(**wanted):
-    """`{sort: {verdict as its badge says it: how many}}` of some results, in the order of the verdicts."""
-    words = {sort: Counter(word for *_, word in results(sort=sort, **wanted)) for sort in reference.SORTS}
-    return {sort: {word: counted[word] for word in VERDICTS if counted[word]}
-            for sort, counted in words.items() if counted}
+    """`{badge: how many}` of some results, in the order of the badges, then what has none."""
+    words = Counter(word for *_, word in results(**wanted))
+    return {word: words[word] for word in (*VERDICTS, NOT_MEASURED, NOTHING) if words[word]}
 
 
 # ---- blocks of the pages ---------------------------------------------------------------------------------
 def standing(paper):
-    """The verdicts of a paper's results as badges with their counts, a line a sort."""
-    return "\n\n".join(f"{sort}: " + " ".join(
-        f"{{bdg-{VERDICTS[word][0]}}}`{n} {word}`" for word, n in counted.items())
-        for sort, counted in verdict_counts(paper=paper).items())
+    """The badges of a paper's results with their counts, those that a headline counts first."""
+    counted = verdict_counts(paper=paper)
+    lines = [[f"{{bdg-{VERDICTS[word][0]}}}`{n} {word}`" if word in VERDICTS else f"{n} {word}"
+              for word, n in counted.items() if (word in COUNTED) == first] for first in (True, False)]
+    return "\n\n".join(" · ".join(line) for line in lines if line)
 
 
 def figures(_):
-    """How many figures of each sort the gallery can show, and how they stand."""
-    parts = []
-    for sort, counted in verdict_counts(kind="figure").items():
-        words = ", ".join(f"{n} {word}" for word, n in counted.items())
-        parts.append(f"{sum(counted.values())} {sort} figures ({words})")
-    return "; ".join(parts) + "."
+    """How many figures the gallery can show, and how they stand."""
+    counted = verdict_counts(kind="figure")
+    words = ", ".join(f"{n} {word}" for word, n in counted.items())
+    return f"{sum(counted.values())} figures ({words})."
 
 
 def verdicts(_):
-    """Every verdict as its badge says it, with its meaning."""
-    return markdown_table(["verdict", "given when"],
+    """Every badge with its meaning."""
+    return markdown_table(["badge", "meaning"],
                           [[badge(word), meaning] for word, (_, meaning) in VERDICTS.items()])
 
 
@@ -76,56 +74,57 @@ def all_numbers():
 def states(measured):
     """`{what became of them: how many}` of some `Number`s, as the tables name it; see OF_NUMBERS."""
     n = Counter(number.state for number in measured)
-    return dict(zip(OF_NUMBERS, (sum(n[state] for state in numbers.COMPARED), n["agrees"], n["differs"],
-                                 n["cannot tell"], n["proxy"] + n["fitted"], n["not measured"])))
+    marks = [n[mark] for mark in numbers.COMPARED]
+    apart = sum(n[state] for state in numbers.STATES if state not in (*numbers.COMPARED, NOT_MEASURED))
+    return dict(zip(OF_NUMBERS, (sum(marks), *marks, apart, n[NOT_MEASURED])))
 
 
 def judged_claims():
-    """Every judged claim of the measured items: (item, claim)."""
+    """Every tested statement of the measured items: (item, claim)."""
     return [(item, claim) for item, kept, *_ in results(sort="measured") if kept
             for claim in kept["claims"] if claim["holds"] is not None]
 
 
 def tally(papers):
-    """The measured numbers of some papers, what became of them, and whether each judged claim holds."""
+    """The measured numbers of some papers, what became of them, and whether each statement came out."""
     own = [n for n in all_numbers() if n.paper in papers]
     return len(own), states(own), [c["holds"] for item, c in judged_claims() if item.paper in papers]
 
 
 def headline(_):
-    """The counts of the whole book in one line."""
-    published, counts, judged = tally(reference.SHORT)
-    return (f"The papers publish **{published:,}** measured numbers. **{counts['measured']:,}** are measured "
-            "here on the paper's kind of network and data, some with less training or fewer images; of these "
-            f"**{counts['agree']:,}** agree, {counts['differ']:,} differ, and {counts['cannot tell']:,} "
-            f"cannot tell. {counts['proxy or fitted']:,} are measured on a proxy or fitted, "
-            f"{counts['not measured']:,} not at all. Of {len(judged):,} judged claims, **{sum(judged):,}** "
-            "hold.")
+    """The counts of the whole book in a few lines."""
+    published, counts, tested = tally(reference.SHORT)
+    words = verdict_counts()
+    first = ", ".join(f"**{words.get(word, 0)}** {word}" for word in COUNTED)
+    near, open_, differ = (counts[mark] for mark in numbers.COMPARED)
+    return (f"Of the papers' tables, figures, algorithms and theorems, {first}. Listed apart: "
+            f"{', '.join(f'{n} {word}' for word, n in words.items() if word not in COUNTED)}. "
+            f"Of {published:,} published measured numbers, **{counts['measured']:,}** are measured here as "
+            f"in the paper: **{near:,}** are near (≈), {differ:,} lie outside our range (≠), and {open_:,} "
+            f"are open (?). "
+            f"Of {len(tested):,} tested statements, **{sum(tested):,}** came out here, too.")
 
 
 def published(paper):
-    """What became of every number and claim of the measured items, of one paper or of all ("all")."""
+    """What became of every number and statement of the measured items, of one paper or of all ("all")."""
     papers = {name: [key] for key, name in reference.SHORT.items() if paper in ("all", key)}
     if paper == "all":
         papers["all"] = reference.SHORT
     rows = []
     for name, keys in papers.items():
-        count, counts, judged = tally(keys)
-        rows.append([name, *(f"{n:,}" for n in (count, *counts.values())), f"{sum(judged)} of {len(judged)}"])
-    head = ["paper", "numbers", *OF_NUMBERS, "judged claims that hold"]
-    meant = "" if paper == "all" else (     # the page of all papers has the headline, which says so
-        "*Measured* numbers come from the paper's kind of network and data, some with less training or fewer "
-        "images than published. ")
-    return (f"{meant}Numbers that an item shows again count once.\n\n"
-            f":::{{div}} numbers\n{markdown_table(head, rows)}\n:::")
+        count, counts, tested = tally(keys)
+        rows.append([name, *(f"{n:,}" for n in (count, *counts.values())), f"{sum(tested)} of {len(tested)}"])
+    head = ["paper", "published numbers", *OF_NUMBERS, "tested statements that came out here, too"]
+    return ("≈ near, ? open, ≠ outside our range ({doc}`protocol </book/protocol>`). Numbers that an item "
+            f"shows again count once.\n\n:::{{div}} numbers\n{markdown_table(head, rows)}\n:::")
 
 
 def failed(_):
-    """The claims of the papers that fail, folded."""
+    """The statements of the papers that came out differently, folded."""
     rows = [[place(item, item.title), display.symbols(claim["claim"]), claim["evidence"]]
             for item, claim in judged_claims() if not claim["holds"]]
-    table = markdown_table(["item", "claim", "here"], rows)
-    return display.folded(f"The {len(rows)} claims that fail", table)
+    table = markdown_table(["item", "statement", "here"], rows)
+    return display.folded(f"The {len(rows)} statements that came out differently", table)
 
 
 def scattered(_):
@@ -146,6 +145,6 @@ def scattered(_):
            "of their ratios.")
     return (f'```{{raw}} html\n<figure><svg role="img" aria-label="{alt}" class="numbers" {svg}<figcaption>'
             "Every reproduced number against the published one. "
-            "Grey: within a factor of 2. Pale: proxies and fitted values. A zero stands at the edge of the "
-            "axes. Right: ratios of the numbers measured as in the paper. A point leads to its table."
+            "Grey: within a factor of 2. Pale: numbers that cannot be compared. A zero stands at the edge of "
+            "the axes. Right: ratios of the numbers measured as in the paper. A point leads to its table."
             "</figcaption></figure>\n```")

@@ -30,9 +30,9 @@ def marked(text, items, docname):
         for spec in items:
             item = reference.paper(spec["record"]["paper"])[spec["record"]["item"]]
             if re.match(rf"{re.escape(item.label)}(?!\w)", match[2]):
-                word, part = spec["record"]["verdict"], spec["record"]["scale"]["fraction"]
+                word = spec["record"]["verdict"]
                 judged = spec["recorded"] and word not in (NOTHING, NOT_MEASURED)
-                badge = f" {display.badge(word, item, part)}" if judged else ""
+                badge = f" {display.badge(word)}" if judged else ""
                 return f"({label(item.paper, item.id)})=\n{match[0]}{badge}\n\n{notes(item, docname)}\n"
         return match[0]
 

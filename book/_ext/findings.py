@@ -109,7 +109,7 @@ def gallery(_):
                 if recorded:
                     cards.append(f":::{{grid-item-card}} {item.label}\n:img-top: {path}\n:img-alt: {alt}\n"
                                  f":link: {label(key, item.id)}\n:link-type: ref\n"
-                                 f"{display.badge(word, item)} {display.symbols(item.caption)}\n:::")
+                                 f"{display.badge(word)} {display.symbols(item.caption)}\n:::")
                 else:
                     others.append(place(item, item.number))
         if cards:

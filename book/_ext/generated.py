@@ -43,7 +43,7 @@ def execution(_):
     for item, record, *_ in counts.everything():
         if record:
             source = record.get("provenance", {})
-            kept.append([place(item, item.title), results.scale_words(record),
+            kept.append([place(item, item.title), results.measured_so_far(record) or "all",
                          ", ".join(map(device, source.get("devices", []))) or "computed at each build",
                          ", ".join(source.get("revisions", []))])
     header = ["notebook", "profile", "when", "device", "time", "peak memory", "embedded data", "revision"]
@@ -53,7 +53,7 @@ def execution(_):
         "## Runs at full scale",
         markdown_table(["notebook", "experiment", "recorded", "computed in", "out of date"], computed),
         "## Records",
-        wide(["item", "scale", "device", "revisions of its runs"], kept)])
+        wide(["item", "measured so far", "device", "revisions of its runs"], kept)])
 
 
 def wide(header, rows):

@@ -5,17 +5,17 @@ from places import place
 
 from report import reference
 from report.display import MARK, badge, folded, markdown_table, sentence, symbols
-from report.results import scale_words
+from report.results import measured_so_far
 from report.verdict import failing
 
-HEADER = ["item", "paper", "kind", "verdict", "scale", "in short", "data", "sort"]
+HEADER = ["item", "paper", "kind", "verdict", "measured so far", "in short", "data", "sort"]
 OTHERS = "Equations, definitions, procedures"  # what the book does not count as results
 
 
 def row(item, kept, word):
-    """What every list says of an item: label, verdict, scale of its record, reason and failing claims."""
+    """What every list says of an item: label, verdict, how much is measured, why."""
     why = "; ".join(filter(None, [kept["reason"], failing(kept["claims"])])) if kept else item.caption
-    return [place(item), badge(word, item), scale_words(kept) if kept else "", symbols(why)]
+    return [place(item), badge(word), measured_so_far(kept) if kept else "", symbols(why)]
 
 
 def table(header, rows):
@@ -32,7 +32,7 @@ def scoreboard(_):
         title, verdict, scale, why = row(item, kept, word)
         links = [" · ".join(downloads(item, kept, "book/reproduction")), issue(item)]
         cells = [title, reference.SHORT[item.paper], item.kind, verdict,
-                 scale.partition(" (")[0],  # its parts stand on its page
+                 scale.partition(",")[0],  # the rest stands on its page
                  sentence(why), "<br>".join(filter(None, links)), item.sort]
         groups["" if item.kind in reference.RESULT_KINDS else OTHERS].append(cells)
     parts = []
@@ -51,17 +51,17 @@ def items(paper):
     for item, kept, _, word in everything():
         if item.paper == paper:
             groups[item.kind in reference.RESULT_KINDS].append(row(item, kept, word))
-    header = ["item", "verdict", "recorded scale", "in short"]
+    header = ["item", "verdict", "measured so far", "in short"]
     results, others = (f":::{{div}} item-list\n{table(header, rows)}\n:::" for rows in groups.values())
     rest = folded(f"{OTHERS}: {len(groups[False])}", others)
     return f":::::{{div}} full-width\n{results}\n\n{rest}\n:::::"
 
 
 def claims(paper):
-    """Every claim of a paper's items, with its recorded judgement."""
+    """Every statement of a paper's items, and whether it came out here, too."""
     rows = []
     for item, kept, *_ in everything():
         for n, claim in enumerate(item.claims if item.paper == paper else ()):
             judged = kept["claims"][n] if kept else {"holds": "", "evidence": ""}
             rows.append([item.label, symbols(claim), MARK.get(judged["holds"], ""), judged["evidence"]])
-    return table(["item", "claim", "holds", "evidence"], rows)
+    return table(["item", "statement", "here, too", "what we measured"], rows)

@@ -7,7 +7,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const heads = [...tables[0].tHead.rows[0].cells].map((cell) => cell.textContent.trim());
   const filters = ["paper", "kind", "sort", "verdict"];
   const rows = tables.flatMap((table) => [...table.tBodies[0].rows]);
-  const text = (row, name) => row.cells[heads.indexOf(name)].textContent.trim().replace(", as reconstructed here", "");
+  const text = (row, name) => row.cells[heads.indexOf(name)].textContent.trim();
   rows.forEach((row, n) => { row.place = n; });
 
   // What there is to choose: papers in their order, other values with the most frequent first; what sorts.
@@ -20,13 +20,12 @@ document.addEventListener("DOMContentLoaded", () => {
     const options = rank[name].map((value) => new Option(`${value} (${counts[value]})`, value));
     form.elements[name].append(new Option("all", ""), ...options);
   }
-  form.elements.order.append(...[...filters, "scale"].map((name) => new Option(`by ${name}`, name)));
+  form.elements.order.append(...filters.map((name) => new Option(`by ${name}`, name)));
 
-  // What a row is sorted by: the order of the list it is chosen from, a share, else its text.
+  // What a row is sorted by: the order of the list it is chosen from, else its text.
   function key(row, name) {
     if (!name) return row.place;
     if (rank[name]) return rank[name].indexOf(text(row, name));
-    if (name === "scale") return text(row, name) === "full scale" ? 100 : parseFloat(text(row, name)) || 0;
     return text(row, name);
   }
 
@@ -81,7 +80,7 @@ document.addEventListener("DOMContentLoaded", () => {
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("change", () => { descending = false; sort(); filter(); });
   form.addEventListener("reset", () => setTimeout(() => { descending = false; sort(); filter(); }));
-  // Another page may ask for a choice: reproduction.html?verdict=differs
+  // Another page may ask for a choice: reproduction.html?verdict=undecided
   for (const [name, value] of new URLSearchParams(location.search)) {
     if (filters.includes(name) && rank[name].includes(value)) form.elements[name].value = value;
   }

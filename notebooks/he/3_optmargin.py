@@ -41,6 +41,8 @@ blocks: int = None  # blocks of images of each network and attack; None takes th
 iterations: int = None  # most iterations for each c of an attack; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]
+from dataclasses import replace
+
 import torch
 
 from papers.he import claims, experiments, figures
@@ -164,9 +166,7 @@ page.extra("networks", networks, lambda networks: [
 # examples. It depends on unpublished settings ({ref}`he-3-settings`).
 
 # %%
-page.table("table-1", attacks, lambda runs: figures.across(
-    figures.examples(runs), ("brittle", "margin", "strong", "fgsm"),
-    {"success_pct": figures.success, "rms": figures.mean_distance}), behind=figures.BEHIND)
+page.table("table-1", (attacks, replace(others, beside=True)), figures.table_1, behind=figures.BEHIND)
 
 # %% [markdown]
 # ## Table 2: accuracy of point and region classification

@@ -263,7 +263,7 @@ page.text(searches, lambda runs: (
 if table_3 and figure_2:
     means = [row["robustness_ssim"].value for row in table_3["rows"]]
     rows, by = of_this_page(*page.best(searches, variants)), what_the_definition_does(page.best(searches))
-    differs = sum(c["column"] == "robustness_ssim" and c["agrees"] is False for c in table_3["cells"])
+    differs = sum(c["column"] == "robustness_ssim" and c["mark"] == "≠" for c in table_3["cells"])
     form = (f"; by another usual form of SSIM the mean distance from the published values is {by['by']:.2f} "
             f"(by this one: {by['own']:.2f})") if by else ""
     first = page.best(pictures).iloc[0]

@@ -106,7 +106,7 @@ page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 
 # %%
 page.table("table-4", (pairs, again), figures.with_retraining(
-    lambda u: study.fitted(tables.shares(u, "accuracy", settled=True))), rests=TRAINED)
+    lambda u: study.fitted(tables.shares(u, "accuracy"))), rests=TRAINED)
 
 # %% [markdown]
 # ## Means over the problems

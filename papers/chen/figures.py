@@ -10,7 +10,7 @@ import torch
 from papers.chen.experiments import DATASETS, PAPER, PRINTED, SPELT
 from report import display
 from report.cell import Cell
-from report.comparison import retrained
+from report.comparison import over_trainings
 from shared import roby
 from shared.runtime import UserError
 
@@ -171,16 +171,18 @@ def as_cells(rows, columns):
 
 
 def with_retraining(rows):
-    """`(runs, ..., further trainings) -> rows` whose values have the interval for another training.
+    """`(runs, ..., further trainings) -> rows` whose values have the range over five or more trainings.
 
-    rows  runs -> rows with data set and network; the further trainings are of one network on each data set
+    rows  runs -> rows with data set and network
     """
     def both(*frames):
         *frames, again = frames
-        trained = [row for k in range(len(again)) for row in rows(again[k:k + 1])]     # one a training
-        like = {data: [row for row in trained if row["dataset"] == data] for data in DATASETS.values()}
-        return [row | {name: retrained(value, [one.get(name) for one in like[row["dataset"]]],
-                                       share=name.startswith(("acc", "asr")))
+        like = {}
+        for k in range(len(again)):     # one a training
+            for row in rows(again[k:k + 1]):
+                like.setdefault((row["dataset"], row["model"]), []).append(row)
+        return [row | {name: over_trainings(value, [
+            one.get(name) for one in like.get((row["dataset"], row["model"]), [])])
                        for name, value in row.items() if name not in ("dataset", "model", "status")}
                 for row in rows(*frames)]
     return both

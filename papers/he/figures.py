@@ -8,6 +8,7 @@ import pandas as pd
 from papers.he.experiments import ASKED, COLUMNS, SCRIPT, SETTINGS
 from report import display, reference
 from report.cell import Cell, values
+from report.comparison import wider
 from report.prose import mean, percent, share
 from report.tidy import unnest
 from shared.attacks.region import Region
@@ -163,6 +164,24 @@ def by_network(table):
 def published(item):
     """`by_network` of what the paper prints in Table 1 or 2."""
     return by_network(pd.DataFrame(PAPER[item].rows))
+
+
+# A column of `by_setting`, with the network and the attack of Table 1 whose distances it has.
+TRIED = {("mnist-normal", "brittle"): "OptBrittle", ("mnist-normal", "strong"): "OptStrong",
+         ("mnist-adv", "brittle"): "OptBrittle, adv."}
+
+
+def table_1(runs, settings):
+    """Rows of Table 1: success in percent; mean distances, with their range over unpublished `settings`."""
+    table = across(examples(runs), ("brittle", "margin", "strong", "fgsm"),
+                   {"success_pct": success, "rms": mean_distance})
+    tried = by_setting(settings, runs) if len(settings) else []
+    for (net, kind), name in TRIED.items():
+        row, at = next(row for row in table if row["examples"] == KINDS[kind]), column(net, "rms")
+        distances = [d for d in (row[at].value, *(one[name] for one in tried)) if d is not None]
+        if len(distances) > 1 and row[at].value is not None:
+            row[at] = wider(row[at], min(distances), max(distances), "settings")
+    return table
 
 
 def table_2(runs):

@@ -1,10 +1,12 @@
 """What the pages of `ren` share: rows over networks, the path of one search, the trade-off of pruning."""
 import textwrap
+from dataclasses import replace
 
 import matplotlib.pyplot as plt
 
 from report import display, reference
 from report.cell import Cell
+from report.comparison import LEAST
 from shared.borderline import UNIFORM
 
 
@@ -13,7 +15,7 @@ def over_nets(runs, keys, columns):
 
     runs     DataFrame, a row a run
     columns  {name in the printed table: column of the runs}
-    The standard deviation is that of a sample, None for a single net.
+    The standard deviation is that of a sample, None for a single net; five or more nets have a range.
     """
     rows = []
     for key, nets in runs.groupby(list(keys), sort=False, dropna=False):
@@ -22,6 +24,8 @@ def over_nets(runs, keys, columns):
             values = nets[column].dropna()
             row[name] = Cell(float(values.mean()) if len(values) else None, n=len(values),
                              sd=float(values.std()) if len(values) > 1 else None)
+            if len(values) >= LEAST:
+                row[name] = replace(row[name], low=values.min(), high=values.max(), over="trainings")
         rows.append(row)
     return rows
 

@@ -8,7 +8,7 @@ import torch
 from papers.shu.experiments import CIFAR10, METHODS, PAPER, RULES, printed
 from report import display
 from report.cell import Cell
-from report.comparison import another
+from report.comparison import over_trainings
 from shared import regions as boxes
 from shared import runtime
 from shared.regions import Box
@@ -23,7 +23,7 @@ MEANT = (     # by `boxes.kind`
     f"errors* are the reverse: the attacked network misclassifies at most {boxes.RIGHT:.0%}, another at "
     f"least {boxes.MOSTLY:.0%}. A box is *transferable* if every network misclassifies at least "
     f"{boxes.SIGNIFICANT:.0%}.")
-UNKNOWN = "cannot tell: a value of one image, and which one the paper took is not known"
+UNKNOWN = "unnamed image: the paper does not say which one"
 DELTA = 6**0.5      # radius of the paper's ball; its 6 is a squared distance, as those of Table 4
 # Columns that stand behind a table and are not shown in it.
 BEHIND = ("examples", "perturbed", "n_intervals", "digits", "own_pct", "others_pct")
@@ -31,8 +31,8 @@ BEHIND = ("examples", "perturbed", "n_intervals", "digits", "own_pct", "others_p
 
 def errors(runs):
     """The test errors `{M1: ...}` of networks; the same number stands for another network in the paper."""
-    within = another(list(runs.test_error))
-    return {f"M{number}": Cell(error, within=within) for number, error in zip(runs.network, runs.test_error)}
+    return {f"M{number}": over_trainings(error, runs.test_error.drop(at), over="networks")
+            for number, (at, error) in zip(runs.network, runs.test_error.items())}
 
 
 def called(method):

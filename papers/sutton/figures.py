@@ -11,7 +11,7 @@ from papers.sutton import tables
 from papers.sutton.experiments import ATTACKED, DELTAS, SIGNS
 from papers.sutton.theory.models import planar_flip_probability
 from report import display
-from report.comparison import retrained
+from report.comparison import over_trainings
 from report.prose import words
 from shared.attacks.line import scalings
 from shared.susceptibility import percentage
@@ -154,17 +154,18 @@ def distance_facts(runs, draws):
 
 
 def with_retraining(rows, larger=None):
-    """`(runs, further trainings) -> rows` whose values have the interval for another training.
+    """`(runs, further trainings) -> rows` whose values have the range over five or more trainings.
 
-    rows    runs -> rows of a table;  larger: see `learned`: failed trainings have no part in the interval
+    rows    runs -> rows of a table;  larger: see `learned`: failed trainings have no part in the range
     """
     def kind(row):
-        return [row.get(name) for name in ("quantity", "delta_inferred", "norm", "split")]
+        return [row.get(name) for name in (
+            "quantity", "delta_inferred", "norm", "split", "problem", "class_a", "class_b")]
 
     def both(runs, again):
         trained = rows(learned(again, larger)) if len(again) else []
-        return [row | {name: retrained(row[name], [one[name] for one in trained if kind(one) == kind(row)],
-                                       share=name in tables.SPLITS)
+        return [row | {name: over_trainings(
+            row[name], [one[name] for one in trained if kind(one) == kind(row)], whole=100)
                        for name in ("train", "test", "mean", "std") if name in row} for row in rows(runs)]
     return both
 
@@ -181,8 +182,8 @@ def retrained_in_words(again, names, larger=None):
     return (f"Trainings vary with their seed, which also draws the images: over {len(parts)} further ones of "
             f"*{name(problem, names)}* the test accuracy is {accuracy}, the attackable share {attackable}, "
             f"the mean norm of the steps {min(norms):.2f} to {max(norms):.2f}, and noise of {DELTAS[-1]} "
-            f"times that norm flips {noise} of the labels. Where five are there, their spread gives the "
-            "interval with which published values are compared ({ref}`rule <one-choice>`).")
+            f"times that norm flips {noise} of the labels. Where five are there, published values of this "
+            "problem are compared with their range ({ref}`rule <one-choice>`).")
 
 
 def ends_in_words(shares):

@@ -79,25 +79,11 @@ def consecutive(runs):
     return runs[runs.class_b == runs.class_a + 1] if len(runs) else runs
 
 
-def shares(runs, key, *, settled=False):
-    """Rows of Tables 4, 5 and 9 to 12: `train` and `test` in per cent; the key is that of `share`.
-
-    settled   mark shares that more images cannot move
-    """
+def shares(runs, key):
+    """Rows of Tables 4, 5 and 9 to 12: `train` and `test` in per cent; the key is that of `share`."""
     return [{"class_a": run["class_a"], "class_b": run["class_b"]} | {
-        split: Cell(of["percent"], settled=settled and whole(run[split], key),
-                    **{name: of[name] for name in ("hits", "of", "low", "high")})
+        split: Cell(of["percent"], **{name: of[name] for name in ("hits", "of", "low", "high")})
         for split in SPLITS for of in [share(run[split], key)]} for run in runs.to_dict("records")]
-
-
-def whole(part, key):
-    """Whether all images were tried that the share before it counts.
-
-    An accuracy rests on all images of a network trained in full, an attack on those classified correctly,
-    random perturbations on those attacked.
-    """
-    before = part["accuracy"] if key == "attack" else flipped_by_step(part)
-    return key == "accuracy" or before["hits"] == share(part, key)["of"]
 
 
 def sizes(runs, norm, *, limit=None):
@@ -121,7 +107,7 @@ def row_of(key):
 def summary_shares(runs):
     """Rows of Tables 20 and 23: accuracy, adversarial and random susceptibility in per cent."""
     return [{**row_of(key), "problem": problem(row), **row} for key in QUANTITIES
-            for row in shares(runs, key, settled=True)]
+            for row in shares(runs, key)]
 
 
 def summary_sizes(runs):

@@ -177,7 +177,7 @@ def for_record(data):
     """The part of the evidence from which a record makes its verdict."""
     near = data["nearest_witness"]
     nearest = near and f"{100 * near['truth_over_bound']:.4g}% of the bound ({_example(near)})"
-    names = ("kind", "within_allowed", "mutants_tried", "mutants_caught", "violations", "sampled")
+    names = ("kind", "within_allowed", "mutants_tried", "mutants_caught", "violations", "sampled", "cases")
     return {name: data[name] for name in names} | {"nearest_witness": nearest}
 
 
