@@ -40,7 +40,7 @@ import pandas as pd
 from scipy import optimize
 
 from papers.sutton import experiments, figures, sketches
-from papers.sutton.theorem import PICTURE, TENTH, check, power
+from papers.sutton.theorem import PICTURE, TENTH, check, count_in_words, power
 from papers.sutton.theory import statements
 from papers.sutton.theory.ball import log_tail, sample_coordinates, tail
 from papers.sutton.theory.models import planar_flip_probability
@@ -261,18 +261,20 @@ page.text(measured, lambda *frames: figures.distance_facts(pd.concat(frames), ex
 # - `-p draws 1000000` takes more random trials. The bars narrow, and rarer crossings get a mark.
 
 # %%
+shares = {f"noise {1 / ratio:g} times as long": tail(sketches.DIMENSIONS, ratio) for ratio in (0.5, TENTH, 0.02)}
 page.box(
-    "How often does random noise cross a flat decision boundary, compared with the shortest adversarial "
-    f"perturbation? Noise of up to {1 / TENTH:g} times the norm of that perturbation crosses once in "
-    f"{power(needed[100]['exact'])} samples in 100 dimensions, but once in {draws_needed} samples "
-    f"in {ten['n']:,}, the dimension of a CIFAR-10 image (exact values; Theorem 1, as reconstructed here, is "
-    f"violated in {theorem_1['data']['violations'] or 'none'} of {theorem_1['data']['cases']:,} cases). A "
-    "flat boundary at a distance equal to the norm of the attack predicts that 2,000 such samples flip the "
-    f"label of {share}% of the attackable CIFAR-10 images; the paper's Table 1 prints "
-    f"{ten['printed']:g}%. {SEVERAL}",
-    picture=draw_theorem_1(),
-    alt="The chance that noise crosses a plane falls to almost nothing as the dimension grows, for noise "
-        "of three lengths.")
+    "How often does random noise cross a flat decision boundary?",
+    "Practically never in thousands of dimensions, even at ten times the length of the shortest way across.",
+    "In {n:,} dimensions (CIFAR-10), {needed} crosses (in {low} dimensions {hundred}). "
+    "Yet at least one of {draws:,} samples flips {paper:.0f}% of the paper's attackable CIFAR-10 images.",
+    "So real boundaries are curved or nearer than the attack suggests.",
+    facts={"n": PICTURE, "low": 100, "draws": experiments.CIFAR10["paper"]["draws"],
+           "needed": f"1 noise sample in {count_in_words(10**needed[PICTURE]['exact'])}",
+           "hundred": f"1 in {count_in_words(10**needed[100]['exact'])}",
+           "paper": float(np.mean([row["test"] for row in pairs]))},
+    picture=sketches.falling(shares, "noise samples that cross"), sets=(),
+    alt="The share of noise that crosses a plane falls to almost nothing as the dimension grows, for noise of "
+        "three lengths; in the dimension of CIFAR-10 the shares are written at the curves.")
 
 # %%
 page.finish()

@@ -199,7 +199,7 @@ def last_logit(label, least=0.0):
 
 def draw_slopes():
     """The derivative over the absolute logit, exact and in single precision, for both classes."""
-    figure, ax = plt.subplots(figsize=(7.5, 3.8))
+    figure, ax = plt.subplots(figsize=(5.6, 3.8))
     exact = 2 * special.expit(-LOGITS) ** 2 * special.expit(LOGITS)
     ax.plot(LOGITS, exact, color=display.PALE, lw=9, label="exact")
     for label, sign, colour, line, width in zip((1, 0), "><", display.PALETTE, display.LINES, (5, 2)):
@@ -209,6 +209,6 @@ def draw_slopes():
     ax.axvspan(last_logit(1), LOGITS[-1], color=display.PALETTE[0], alpha=0.12)
     ax.text(last_logit(1) + 1, 1e-46, "class 1: no gradient", fontsize=11)
     ax.set(yscale="log", xlabel="absolute value of the logit z", ylabel="gradient of the squared error",
-           ylim=(1e-52, 10))
+           ylim=(1e-52, 10), title="Very confident predictions have no gradient")
     ax.legend(loc="upper right")
     return figure

@@ -2,7 +2,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from papers.sutton.theorem import PICTURE
+from papers.sutton.theorem import PICTURE, one_in
 from papers.sutton.theory import models, surfaces
 from papers.sutton.theory.ball import density, sample_points, tail
 from papers.sutton.theory.statements import STATEMENTS, verify
@@ -233,4 +233,54 @@ def draw_extensions(panels):
             ax.add_patch(plt.Circle(centre, radius, fill=False, color=display.GUIDE, lw=1))
         ax.set(aspect="equal", xlim=(-2.1, 2.1), ylim=(-2.1, 2.1), xticks=[], yticks=[], title=f"({name})")
     axes[2].add_patch(plt.Circle((0, 0), 0.62, fill=False, color=display.GUIDE, ls="--"))
+    return figure
+
+
+# ---- pictures of the boxes -------------------------------------------------------------------------------
+DIMENSIONS = np.union1d(FINE, PICTURE)
+CHANCES = {1.0: "all", 1e-3: "1 in 1,000", 1e-6: "1 in a million", 1e-9: "1 in a billion"}
+
+
+def falling(curves, ylabel, *, grey=()):
+    """Shares at `DIMENSIONS`, `{label: array}`, with the share in CIFAR-10's dimension in words.
+
+    Both axes are logarithmic; what is below one in ten billion is cut. `grey` names curves of less interest,
+    whose share is not written.
+    """
+    figure, ax = plt.subplots(figsize=(5.6, 4.2))
+    colours = iter(display.PALETTE)
+    ax.axvline(PICTURE, color=display.PALE, lw=1.5, zorder=0)
+    ax.text(PICTURE, 2.5, "CIFAR-10", ha="center", va="bottom", color=display.GUIDE)
+    for (label, shares), line in zip(curves.items(), display.LINES):
+        colour = display.PALE if label in grey else next(colours)
+        ax.plot(DIMENSIONS, shares, line, color=colour, lw=2, label=label)
+        if label not in grey:
+            share = float(shares[DIMENSIONS == PICTURE][0])
+            ax.plot(PICTURE, share, "o", color=colour)
+            ax.annotate(one_in(share), (PICTURE, share), xytext=(7, 4), textcoords="offset points",
+                        color=colour, weight="bold",
+                        bbox=dict(facecolor="white", edgecolor="none", alpha=0.85, pad=1))
+    ax.set(xscale="log", yscale="log", xlim=(1, 2e5), ylim=(1e-10, 2), xlabel="dimension", ylabel=ylabel)
+    ax.set_yticks(list(CHANCES), CHANCES.values())
+    ax.minorticks_off()
+    figure.legend(loc="outside upper left")
+    return figure
+
+
+def under_surfaces(shares):
+    """A point under a plane, a roof and a cone, `{name: share of its noise that crosses}`; not to scale."""
+    side = np.linspace(-1, 1, 21)
+    x, y = np.meshgrid(side, side)
+    heights = {"plane": 0 * x, "roof": -np.abs(x), "cone": -np.hypot(x, y)}
+    figure, axes = plt.subplots(1, 3, figsize=(5.6, 2.3), subplot_kw={"projection": "3d"})
+    for ax, name, colour in zip(axes, heights, display.PALETTE):
+        ax.plot_surface(x, y, heights[name], color=colour, alpha=0.6, rstride=1, cstride=1, lw=0,
+                        edgecolor="none", antialiased=False)
+        ax.plot([0, 0], [0, 0], [-0.9, 0], "k:", lw=1.5, zorder=9)
+        ax.plot(0, 0, -0.9, "ko", ms=6, zorder=10)
+        ax.set(zlim=(-1.2, 0.4), title=name)
+        ax.view_init(elev=14, azim=-75)
+        ax.set_box_aspect((1, 1, 0.8), zoom=1.35)
+        ax.set_axis_off()
+        ax.text2D(0.5, -0.05, one_in(shares[name]), transform=ax.transAxes, ha="center", weight="bold")
     return figure

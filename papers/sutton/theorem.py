@@ -127,6 +127,23 @@ def power(exponent):
     return f"{10**exponent:,.0f}" if exponent < 6 else f"$10^{{{exponent:.1f}}}$"
 
 
+def one_in(share):
+    """A probability or share in words: "29%"; below one in a thousand "1 in 23,000", "2 in a billion"."""
+    if share >= 1e-3:
+        return f"{100 * share:.2g}%"
+    if 1e-9 <= share < 1e-8:
+        return f"{1e9 * share:.0f} in a billion"
+    return f"1 in {count_in_words(1 / share)}" if share > 1e-18 else "practically none"
+
+
+def count_in_words(count):
+    """A large number as a reader remembers it: "6", "23,000", "73 million", "1.2 billion"."""
+    for unit, name in ((1e9, " billion"), (1e6, " million"), (1e3, ",000"), (1, "")):
+        if (units := count / unit) >= 1:
+            return f"{units:,.1f}{name}" if units < 2 and unit > 1e3 else f"{units:,.0f}{name}"
+    return "1"
+
+
 def passed(data):
     """`[mutant, its bound, why the check does not detect it]`."""
     ratio = data["nearest_witness"]["truth_over_bound"] if data["nearest_witness"] else 0
