@@ -171,11 +171,11 @@ class Checks:
     def show(self):
         """Show all mutants in a folded table; returns how many there are and how many are detected."""
         label = {item: reference.paper(self.page.paper_key)[item].label for item in self.detected}
-        display.table(["definition", "errors", "detected"],
+        display.table(["definition", "errors built in", "noticed"],
                       [[label[item], "; ".join(by_error), f"{sum(by_error.values())} of {len(by_error)}"]
                        for item, by_error in self.detected.items()],
-                      "Errors built into steps or formulas, and how many of them the comparison detects",
-                      sentences=True, fold="Mutants of all definitions")
+                      "Errors that we built into steps or formulas; how many of them the comparison notices",
+                      sentences=True, fold="All errors that we built in")
         return {"caught": sum(sum(by_error.values()) for by_error in self.detected.values()),
                 "mutants": sum(map(len, self.detected.values()))}
 

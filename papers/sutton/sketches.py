@@ -236,6 +236,39 @@ def draw_extensions(panels):
     return figure
 
 
+# ---- points of balls, seen from the side -----------------------------------------------------------------
+def clouds(panels, plane=0.0, *, names=()):
+    """Points of balls before a plane: `{title: [points [m, n], ...]}`, a colour for each cloud of a panel.
+
+    The horizontal axis is the first coordinate, across the plane; the vertical one the norm of all others.
+    """
+    figure, axes = plt.subplots(1, len(panels), figsize=(7, 2.6), sharex=True, sharey=True,
+                                squeeze=False)
+    for ax, (title, points) in zip(axes[0], panels.items()):
+        for cloud, colour, name in zip(points, display.PALETTE, (*names, *[None] * len(points))):
+            ax.scatter(cloud[:, 0], np.linalg.norm(cloud[:, 1:], axis=1), s=3, color=colour, label=name)
+        ax.axvline(plane, color="k", lw=1.5)
+        ax.set(aspect="equal", ylim=(0, 1.05), title=title, xlabel="across the plane")
+    axes[0, 0].set(ylabel="length of the rest")
+    if names:
+        figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3,
+                      markerscale=4)
+    return figure
+
+
+def predicted(rows, xlabel):
+    """What a flat boundary predicts beside what is published: `{label: (predicted, published)}`, percent."""
+    figure, ax = plt.subplots(figsize=(5.6, 0.32 * len(rows) + 1.1))
+    for place, (flat, published) in enumerate(rows.values()):
+        ax.plot(flat, place, "o", color=display.PALETTE[0], label="flat boundary" if place == 0 else None)
+        ax.plot(published, place, "|", color=display.PRINTED, ms=14, mew=2,
+                label="published" if place == 0 else None)
+    ax.set_yticks(range(len(rows)), rows)
+    ax.set(xlabel=xlabel, ylim=(len(rows) - 0.5, -0.5))
+    figure.legend(loc="outside upper right", ncols=2)
+    return figure
+
+
 # ---- pictures of the boxes -------------------------------------------------------------------------------
 DIMENSIONS = np.union1d(FINE, PICTURE)
 CHANCES = {1.0: "all", 1e-3: "1 in 1,000", 1e-6: "1 in a million", 1e-9: "1 in a billion"}

@@ -145,7 +145,7 @@ def count_in_words(count):
 
 
 def passed(data):
-    """`[mutant, its bound, why the check does not detect it]`."""
+    """`[error built in, its bound, why the check does not notice it]`."""
     ratio = data["nearest_witness"]["truth_over_bound"] if data["nearest_witness"] else 0
     near = min(ratio, 1 / ratio) if ratio else 0    # the other way round for a bound from below
     why = {"more": ("stronger", "no case that was tried violates it"),
@@ -163,8 +163,10 @@ def _example(near):
 def in_sentences(data, statement):
     """What the evidence comes to, as sentences."""
     whose = f" of {RARE}" * statement.complement
-    text = f"{data['cases']:,} cases" + (f" up to $n$ = {data['largest_n']:,}" if "largest_n" in data else "")
-    text += ", in part by random trials" * data["sampled"] + f": {data['violations']} violations. "
+    found = data["violations"]
+    text = f"{found or 'No'} counterexample{'s' * (found > 1)} in {data['cases']:,} cases"
+    text += f" up to $n$ = {data['largest_n']:,}" if "largest_n" in data else ""
+    text += ", in part by random trials. " if data["sampled"] else ". "
     if "loosest" in data:
         text += ("Bound and exact value coincide. " if data["loosest"] < 1e-6 else
                  f"On the grid, bound and exact value{whose} differ by a factor of "
@@ -183,10 +185,10 @@ def details(data, statement):
     whose = f" (of {RARE})" * statement.complement
     header = ["extremal example", f"exact value / bound{whose}, nearest to 1", "where"]
     parts = [display.markdown_table(header, rows)]
-    parts.append(f"The same check detects {data['mutants_caught']} of {data['mutants_tried']} mutants of the "
-                 "formula (constants halved and doubled, exponents raised and lowered by ½).")
+    parts.append(f"The check notices {data['mutants_caught']} of {data['mutants_tried']} errors that we "
+                 "built into the formula (constants halved and doubled, exponents raised and lowered by ½).")
     if rows := passed(data):
-        parts.append(display.markdown_table(["mutant", "its bound", "not detected because"], rows))
+        parts.append(display.markdown_table(["error built in", "its bound", "not noticed because"], rows))
     return "\n\n".join(parts)
 
 
