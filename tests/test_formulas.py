@@ -153,7 +153,7 @@ def sections():
     pages = [jupytext.read(ROOT / "notebooks" / f"{name}.py").cells for name in catalogue.notebooks()
              if name.startswith("sutton/")]
     texts = ["\n\n".join(c.source for c in cells if c.cell_type == "markdown") for cells in pages]
-    return dict(match for text in texts for match in re.findall(r"(?ms)^## (.+?)\n(.*?)(?=^## |\Z)", text))
+    return dict(match for text in texts for match in re.findall(r"(?ms)^##+ (.+?)\n(.*?)(?=^##+ |\Z)", text))
 
 
 def section(item):

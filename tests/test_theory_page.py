@@ -81,9 +81,16 @@ def test_a_second_integration_counts():
     assert not within(lambda n, epsilon, delta: 1.001 * cap_share(n, epsilon / delta))
 
 
+def test_a_chance_is_told_as_one_in_so_many():
+    words = {0.2890: "29%", 4.38295e-05: "1 in 23,000", 10**-7.86243: "1 in 73 million",
+             1.79995e-09: "2 in a billion", 8.54e-10: "1 in 1.2 billion", 1e-30: "practically none"}
+    assert {share: theorem.one_in(share) for share in words} == words
+    assert theorem.count_in_words(10**0.802878) == "6"
+
+
 def test_the_details_name_the_mutants_in_the_symbols_of_the_paper():
     data, statement = evidence("theorem-6"), STATEMENTS["theorem-6"]
     assert "coincide" in theorem.in_sentences(evidence("lemma-13"), STATEMENTS["lemma-13"])
-    assert "0 violations" in theorem.in_sentences(data, statement)
+    assert theorem.in_sentences(data, statement).startswith("No counterexample in")
     text = theorem.details(data, statement)
     assert "`1 of 1 + δ doubled`" in text and not any(w in text for w in ("epsilon", "delta", "e+"))

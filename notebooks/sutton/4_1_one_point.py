@@ -21,7 +21,7 @@
 
 # %% [markdown]
 # (sutton-4-1)=
-# # 4.1 One point, one plane: the probability that noise crosses a flat boundary
+# # 4.1 One point, one plane: noise hardly ever crosses a flat boundary
 #
 # *Sutton et al. {cite:p}`sutton2023`, Section 4.1*
 
@@ -34,13 +34,12 @@ draws: int = None  # random trials for each probability; None takes the profile'
 epsilon: float = 0.5  # distance of the point to the plane in Figure 2 (0..)
 delta: float = 1.0  # radius of the noise in Figure 2, larger than epsilon (0..)
 
-# %%
-import numpy as np
+# %% tags=["hide-cell"]
 import pandas as pd
 from scipy import optimize
 
 from papers.sutton import experiments, figures, sketches
-from papers.sutton.theorem import PICTURE, TENTH, check, power
+from papers.sutton.theorem import PICTURE, TENTH, check, count_in_words, one_in, power
 from papers.sutton.theory import statements
 from papers.sutton.theory.ball import log_tail, sample_coordinates, tail
 from papers.sutton.theory.models import planar_flip_probability
@@ -55,37 +54,188 @@ statements.STATEMENTS["theorem-1"].check({"n": 1, "epsilon": epsilon, "delta": d
 scale = page.scale(smoke=dict(draws=2_000), quick=dict(draws=500_000), paper=dict(draws=500_000))
 
 # %% [markdown]
-# ## What the paper says, and what it leaves open
+# ## The idea
 #
-# An image lies at distance $\epsilon$ from a decision boundary that is flat near it. An adversarial perturbation of norm $\epsilon$ flips its label.
-# How many random perturbations, each of norm up to $\delta > \epsilon$, must be tried before one of them does the same? According to the paper, their
-# number grows exponentially with the dimension $n$. Every probability on this page is computed exactly and bounded as in the paper; the dots in the
-# figures are random trials.
+# An image lies at distance $\epsilon$ from a decision boundary that is flat near it. An attacker who knows the direction flips the label by a step
+# of length $\epsilon$. How many random steps of length up to $\delta > \epsilon$ must be tried before one of them does the same?
 #
-# Theorem 1 bounds the probability that a uniform point of a ball of radius $\delta$ lies beyond a plane at distance $\epsilon$ from the centre. Its
-# proof needs the volume of a spherical cap, which Lemma 23 of Appendix A bounds. The paper adds that uniform noise in an L∞ ball or a Gaussian has
-# almost constant norm in high dimensions and behaves alike; this is not tested here.
-#
-# | open | chosen here | why |
-# | --- | --- | --- |
-# | the formulas | derived again from the words of the proofs | our copy of the paper contains no formulas (marked *derived*) |
-# | dimensions | 15 values from 1 to 200,000 | from a line to more than the 150,528 inputs of an ImageNet network |
-# | random trials | all follow the exact law of one coordinate | only the direction across the plane matters, so no vector with 200,000 entries is drawn |
-#
-# How a bound is checked, and what the verdicts mean, is said on {doc}`the opening page </book/sutton>`.
-#
-# All probabilities come from one number: the share of a ball that lies beyond a plane,
+# The steps that cross the plane form a cap of a ball. Of a ball of radius 1 in $n$ dimensions, the share beyond a plane at distance $x$ from the
+# centre is
 #
 # $$\tau_n(x) = \Pr(T > x) = \tfrac12\, I_{1-x^2}\!\left(\tfrac{n+1}2, \tfrac12\right),$$
 #
-# where $T$ is the first coordinate of a uniform point of the unit ball in $n$ dimensions, $x$ the distance of the plane from the centre, and $I$ the
-# regularised incomplete beta function. Since $\sqrt n\,T$ is close to a standard normal variable, typical points of a high-dimensional ball lie
-# within a few times $1/\sqrt n$ of any given plane through its centre.
+# where $T$ is the first coordinate of a uniform point of the ball and $I$ the regularised incomplete beta function. $\sqrt n\,T$ is close to a
+# standard normal variable: a typical point of a high-dimensional ball lies within a few times $1/\sqrt n$ of any plane through its centre. So the
+# cap, a large part of a disc, is next to nothing of a ball in thousands of dimensions.
 #
-# ## Figure 2: noise at a plane, in two and in many dimensions
+# ## Step by step: points of a ball, counted beyond a plane
 #
-# In two dimensions a large share of the noise crosses the plane (left; the legend on the right gives it). The right half, which the paper's figure
-# does not have, shows how the share shrinks with the dimension.
+# Change the distance or the dimensions and run the cell again.
+
+# %% tags=["show-input"]
+import numpy as np
+from scipy import special
+
+SAMPLES, DISTANCE, TRIED = 4_000, 0.3, (2, 30, 1_000)
+generator = np.random.default_rng(0)
+noise, counted, formula = {}, {}, {}
+for n in TRIED:
+    # 1. Uniform points of the unit ball: a random direction, and a radius that leaves no part empty.
+    points = generator.standard_normal((SAMPLES, n))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    noise[n] = points * generator.random((SAMPLES, 1)) ** (1 / n)
+    # 2. The share of them beyond the plane.
+    counted[n] = (noise[n][:, 0] > DISTANCE).mean()
+    # 3. The same by the formula.
+    formula[n] = special.betainc((n + 1) / 2, 1 / 2, 1 - DISTANCE**2) / 2
+
+# %%
+display.picture(
+    sketches.clouds({f"n = {n:,}: {one_in(counted[n])}\n(formula: {one_in(formula[n])})":
+                     [points[points[:, 0] <= DISTANCE], points[points[:, 0] > DISTANCE]]
+                     for n, points in noise.items()}, DISTANCE),
+    "Noise in a ball of radius 1 and a plane (black): beyond the plane it is orange.",
+    "Panels for growing dimensions: the points draw together near the centre plane, and none is left beyond.")
+assert all(abs(tail(n, DISTANCE) / formula[n] - 1) < 1e-9
+           and abs(counted[n] - formula[n]) < 5 * (formula[n] / SAMPLES) ** 0.5 + 5 / SAMPLES for n in TRIED), \
+    "the steps above and the page's exact values now differ"
+
+# %% [markdown]
+# ## What came out
+#
+# ### In thousands of dimensions, finding one crossing takes millions of samples
+#
+# On average $1/\tau_n(\epsilon/\delta)$ samples are needed to find one that crosses. Theorem 1 bounds this number from below by
+# $2(1-\epsilon^2/\delta^2)^{-n/2}$, which grows exponentially with the dimension. Bound and exact value grow at the same rate.
+
+# %%
+NEEDED_AT = (10, 100, 1000, PICTURE, 10_000, 150_528)
+log_least = statements.STATEMENTS["theorem-1"].log_bound(n=np.array(NEEDED_AT), epsilon=TENTH, delta=1.0)
+needed = {n: {"exact": float(-log_tail(n, TENTH) / np.log(10)), "least": float(-least / np.log(10))}
+          for n, least in zip(NEEDED_AT, log_least)}
+
+
+def in_millions(exponent):
+    """10^exponent as a text; from a million to a thousand millions in whole millions."""
+    return f"{10**exponent / 1e6:,.0f} million" if 6 <= exponent < 9 else power(exponent)
+
+
+display.table(["dimension", "samples needed on average", "at least, by Theorem 1"],
+              [[f"{n:,}", *map(in_millions, e.values())] for n, e in needed.items()],
+              f"Noise samples needed to find one that crosses a plane; noise of {1 / TENTH:g} times the distance.")
+
+# %% [markdown]
+# ### A flat boundary predicts almost no flips; the paper measures many
+#
+# *This part is ours.* The paper attacks each image along the gradient, then tries 2,000 noise samples of 1, 2, 5 or 10 times the norm of that
+# attack, and counts the images whose label at least one of them flips. If the boundary near an image were a plane as far away as the attack is
+# long, that would happen with probability $1 - (1 - \tau_n(1/\text{factor}))^{2000}$.
+
+# %%
+DIMENSION = {"cifar10": PICTURE, "fashion_mnist": 2352, "gtsrb": 3072, "imagenet_resnet50": 150_528}
+paper = reference.paper("sutton")
+predictions = []
+for row in paper["table-1"].rows:
+    for name, n in DIMENSION.items():
+        if row["quantity"] == "random_susceptibility" and row[name]["test"] is not None:
+            factor, percent = row["delta_inferred"], row[name]["test"]
+            # the distance at which 2,000 draws would flip this share of the labels
+            distance = factor * optimize.brentq(
+                lambda ratio, n=n, share=percent / 100: planar_flip_probability(n, ratio) - share, 0.0, 1.0)
+            predictions.append({"data": paper["table-1"].columns[name]["label"], "n": n, "factor": factor,
+                                "printed": percent, "planar": 100 * float(planar_flip_probability(n, 1 / factor)),
+                                "distance": distance})
+display.picture(
+    sketches.predicted({f"{p['data']}, noise {p['factor']} ×": (p["planar"], p["printed"]) for p in predictions},
+                       "labels flipped by at least one sample, %"),
+    "Labels flipped by at least one of 2,000 noise samples: published in Table 1 (ticks), and predicted by a flat "
+    "boundary as far away as the attack is long (dots).",
+    "The dots of the flat boundary lie at zero; the published ticks lie far to the right for long noise.")
+
+# %% [markdown]
+# ## Where it differs, and why
+#
+# The distance or the shape must be another one. If only the distance were, one ratio of boundary distance to attack norm would have to explain the
+# published shares at all norms of the noise; it does not (table in *Item by item*).
+
+# %%
+measured = [page.results(experiment, plan=lambda scale: {})
+            for experiment in (experiments.cifar10, experiments.cifar10_retrained)]
+page.text(measured, lambda *frames: figures.distance_facts(pd.concat(frames), experiments.CIFAR10["paper"]["draws"]),
+          "On {runs} networks for two classes of CIFAR-10 ({images} images) another attack (Carlini and Wagner's) "
+          "finds adversarial examples at {ratio} times the norm of the step (median). A flat boundary there predicts that "
+          "noise of ten times the step flips {flat:.1f}% of the images ({at_step:.2g}% if it were as far as the "
+          "step is long); measured are {flipped:.1f}% of {perturbed}. Distance explains the difference between "
+          "the two predictions; what remains is the shape of the boundary, or examples that are nearer still.")
+
+# %% [markdown]
+# ## Three things to remember
+#
+# 1. Noise in high dimension moves a point almost nowhere in any one direction.
+# 2. The number of samples that must be tried to hit a flat boundary grows exponentially with the dimension.
+# 3. Trained networks are hit far more often than a flat boundary allows: theirs is nearer than the attack, or curved.
+#
+# ## Try it
+#
+# 1. `DISTANCE = 0` in the cell above. Which share of the noise crosses, and does it depend on the dimension?
+# 2. From which dimension on does less than one sample in a million cross, for noise of ten times the distance?
+# 3. `-p epsilon 0.2` moves the plane of Figure 2 nearer to the point. Which share crosses in two dimensions?
+
+# %%
+rare = int(sketches.DIMENSIONS[tail(sketches.DIMENSIONS, TENTH) < 1e-6][0])
+display.show(display.folded("Answers", (
+    f"1. {tail(2, 0):.0%} in every dimension: a plane through the centre halves the ball.\n"
+    f"2. From about {rare:,} on.\n3. {tail(2, 0.2 / delta):.0%} for noise of radius {delta:g}.")))
+
+# %% [markdown]
+# ## Item by item
+#
+# How a bound is tried, where the formulas come from ([derived]), and what the badges mean, is said on {doc}`the opening page </book/sutton>`.
+#
+# ### Theorem 1: the probability that one random perturbation crosses the plane
+#
+# $$\Pr(s \text{ crosses}) \le \tfrac12\left(1-\frac{\epsilon^2}{\delta^2}\right)^{n/2}$$
+#
+# for $\delta \ge \epsilon > 0$ [derived].
+#
+# The perturbations that cross the plane are a cap of height $\delta - \epsilon$. Its share of the ball is exactly $\tau_n(\epsilon/\delta)$; Lemma
+# 23 with $r = \delta$ gives the bound. Both fall at the same exponential rate, $-\tfrac12\ln(1-\epsilon^2/\delta^2)$ per dimension: for a fixed
+# ratio $\epsilon/\delta$ the bound loses a factor of order $\sqrt n$. The factor also grows as $\epsilon$ approaches $\delta$. For $\delta >
+# \epsilon$ the bound is attained only in the limit of a plane through the point, where both sides equal ½.
+
+# %%
+theorem_1 = check(page, "theorem-1", again=lambda n, epsilon, delta: cap_share(n, epsilon / delta),
+                  extra={"log10_draws_needed": {str(n): e["exact"] for n, e in needed.items()}})
+RATIOS = (0.5, TENTH, 0.02)
+crossing = {f"δ = {1 / ratio:g} ε": sketches.curve(
+    "theorem-1", draws=scale.draws, generator=numpy_generator(page, "curves", ratio), epsilon=ratio, delta=1.0)
+    for ratio in RATIOS}
+display.picture(
+    sketches.small(crossing, "Pr(noise crosses the plane)"),
+    "Theorem 1: the probability that one random perturbation crosses the plane, for noise of 2, 10 and "
+    "50 times the norm of the attack. Lines: exact; dashes: the bound; dots and bars: "
+    f"{scale.draws:,} random trials each, with 95% intervals (none where no trial crossed).",
+    "Three curves fall from near one half to zero with growing dimension, the one for the largest "
+    "noise last; dashed bounds run just above them.")
+
+# %% [markdown]
+# ### Lemma 23: a cap fits into a small half ball
+#
+# $$\frac{V^n_{\rm cap}(r,h)}{r^nV^n} \le \tfrac12\left(\frac{h(2r-h)}{r^2}\right)^{n/2}$$
+#
+# for $r > 0\text{ and }0 \le h \le r$ [derived].
+#
+# The cap of height $h$ of a ball of radius $r$ stands on a disc of radius $\rho = \sqrt{h(2r-h)}$. A half ball on the same disc contains it, as
+# long as the cap is no larger than half of the ball. The half ball has volume $\tfrac12 V^n \rho^n$, and $\rho < r$ raised to the power $n$ is the
+# whole effect of high dimension. Equality holds for $h = 0$ and $h = r$ only.
+
+# %%
+lemma_23 = check(page, "lemma-23", again=lambda n, r, h: cap_share(n, 1 - h / r))
+
+# %% [markdown]
+# ### Figure 2: noise at a plane, in two and in many dimensions
+#
+# The right half, which the paper's figure does not have, shows how the share beyond the plane shrinks with the dimension.
 
 # %%
 half = np.arccos(epsilon / delta)
@@ -111,85 +261,7 @@ figure_2 = page.figure(
          "Values of ε and δ are ours; the paper gives none.")
 
 # %% [markdown]
-# ## Lemma 23: a cap fits into a small half ball
-#
-# $$\frac{V^n_{\rm cap}(r,h)}{r^nV^n} \le \tfrac12\left(\frac{h(2r-h)}{r^2}\right)^{n/2}$$
-#
-# for $r > 0\text{ and }0 \le h \le r$ [derived].
-#
-# The cap of height $h$ of a ball of radius $r$ stands on a disc of radius $\rho = \sqrt{h(2r-h)}$. A half ball on the same disc contains it, as long
-# as the cap is no larger than half of the ball. The half ball has volume $\tfrac12 V^n \rho^n$, and $\rho < r$ raised to the power $n$ is the whole
-# effect of high dimension. Equality holds for $h = 0$ and $h = r$ only.
-
-# %%
-lemma_23 = check(page, "lemma-23", again=lambda n, r, h: cap_share(n, 1 - h / r))
-
-# %% [markdown]
-# ## Theorem 1: the probability that one random perturbation crosses the plane
-#
-# $$\Pr(s \text{ crosses}) \le \tfrac12\left(1-\frac{\epsilon^2}{\delta^2}\right)^{n/2}$$
-#
-# for $\delta \ge \epsilon > 0$ [derived].
-#
-# The perturbations that cross the plane are a cap of height $\delta - \epsilon$. Its share of the ball is exactly $\tau_n(\epsilon/\delta)$; Lemma 23
-# with $r = \delta$ gives the bound. Both fall at the same exponential rate, $-\tfrac12\ln(1-\epsilon^2/\delta^2)$ per dimension: for a fixed ratio
-# $\epsilon/\delta$ the bound loses a factor of order $\sqrt n$. The factor also grows as $\epsilon$ approaches $\delta$. For
-# $\delta > \epsilon$ the bound is attained only in the limit of a plane through the point, where both sides equal ½.
-
-# %%
-NEEDED_AT = (10, 100, 1000, PICTURE, 10_000, 150_528)
-log_least = statements.STATEMENTS["theorem-1"].log_bound(n=np.array(NEEDED_AT), epsilon=TENTH, delta=1.0)
-needed = {n: {"exact": float(-log_tail(n, TENTH) / np.log(10)), "least": float(-least / np.log(10))}
-          for n, least in zip(NEEDED_AT, log_least)}
-theorem_1 = check(page, "theorem-1", again=lambda n, epsilon, delta: cap_share(n, epsilon / delta),
-                  extra={"log10_draws_needed": {str(n): e["exact"] for n, e in needed.items()}})
-crossing = {f"δ = {1 / ratio:g} ε": sketches.curve(
-    "theorem-1", draws=scale.draws, generator=numpy_generator(page, "curves", ratio), epsilon=ratio,
-    delta=1.0)
-    for ratio in (0.5, TENTH, 0.02)}
-
-
-def draw_theorem_1():
-    """Probability of crossing over the dimension."""
-    figure = sketches.small(crossing, "Pr(noise crosses the plane)")
-    for n, name in ((PICTURE, "CIFAR-10"), (150_528, "ImageNet")):
-        figure.axes[0].axvline(n, color=display.PALE, lw=1, zorder=0)
-        figure.axes[0].text(n, 1.6, name, fontsize=8, ha="center", va="bottom", color=display.GUIDE)
-    return figure
-
-
-display.picture(
-    draw_theorem_1(),
-    "Theorem 1: the probability that one random perturbation crosses the plane, for noise of 2, 10 and "
-    "50 times the norm of the attack. Lines: exact; dashes: the bound; dots and bars: "
-    f"{scale.draws:,} random trials each, with 95% intervals (none where no trial crossed).",
-    "Three curves fall from near one half to zero with growing dimension, the one for the largest "
-    "noise last; dashed bounds run just above them.")
-
-
-# %% [markdown]
-# How many perturbations are needed to find one that crosses? The average is $1/\tau_n(\epsilon/\delta)$; Theorem 1 bounds this average from
-# below by $2(1-\epsilon^2/\delta^2)^{-n/2}$.
-
-# %%
-def in_millions(exponent):
-    """10^exponent as a text; from a million to a thousand millions in whole millions."""
-    return f"{10**exponent / 1e6:,.0f} million" if 6 <= exponent < 9 else power(exponent)
-
-
-display.table(["dimension n", "average number needed", "lower bound on it (Theorem 1)"],
-              [[f"{n:,}", *map(in_millions, e.values())] for n, e in needed.items()],
-              f"Random perturbations needed to find one that crosses a plane, noise of {1 / TENTH:g} times "
-              f"the norm of the attack.")
-
-# %% [markdown]
-# ## Beyond the paper: what a flat boundary predicts for the experiments
-#
-# *This part is ours.* In its experiments the paper attacks each image along the gradient, then tries 2,000 random perturbations of a ball whose
-# radius is 1, 2, 5 or 10 times the norm $\alpha$ of the attack. It counts the share of the attackable images whose label at least one of them flips. If
-# the boundary near an image were a plane at distance $\alpha$, that would happen with probability
-#
-# $$1 - \left(1 - \tau_n(1/\text{factor})\right)^{2000} .$$
+# ### Predictions of a flat boundary, one by one
 #
 # The dimensions are 3,072 for CIFAR-10 and 150,528 for ImageNet (*found* in the text), 2,352 for Fashion-MNIST (28 × 28 pixels in three channels,
 # *inferred* from the printed norms) and 3,072 for GTSRB (*assumed*). Of the factors above 1, 5 is *found* in the text, 10 is *inferred* and 2 is
@@ -197,82 +269,38 @@ display.table(["dimension n", "average number needed", "lower bound on it (Theor
 # medians of Tables 9 to 12, 20 and 23 equal the printed test values.
 
 # %%
-DIMENSIONS = {"cifar10": PICTURE, "fashion_mnist": 2352, "gtsrb": 3072, "imagenet_resnet50": 150_528}
-table_1 = reference.paper("sutton")["table-1"]
-label = {k: c["label"] for k, c in table_1.columns.items()}
-predictions = []
-for row in table_1.rows:
-    for name, n in DIMENSIONS.items():
-        if row["quantity"] == "random_susceptibility" and row[name]["test"] is not None:
-            factor, percent = row["delta_inferred"], row[name]["test"]
-            # the distance at which 2,000 draws would flip this share of the labels
-            distance = factor * optimize.brentq(
-                lambda ratio, n=n, share=percent / 100: planar_flip_probability(n, ratio) - share, 0.0, 1.0)
-            predictions.append({"data": label[name], "n": n, "factor": factor, "printed": percent,
-                                "planar": 100 * float(planar_flip_probability(n, 1 / factor)),
-                                "distance": distance})
-display.table(["data", "dimension n", "noise radius / attack norm", "published (test), %",
-               "flat boundary, %", "distance needed / attack norm"],
+display.table(["data", "dimension", "noise radius / attack norm", "published (test), %", "flat boundary, %",
+               "distance needed / attack norm"],
               [[p["data"], f"{p['n']:,}", p["factor"], p["printed"],
                 display.number(p["planar"], digits=2) if p["planar"] > 0 else "below 10⁻³⁰⁰",
                 f"{p['distance']:.2f}"] for p in predictions],
-              "Share of the attackable images whose label at least one of 2,000 random perturbations flips: "
-              "published in Table 1, and predicted by a flat boundary. Last column: the distance at which a "
-              "flat boundary would give the published share.")
-
-# %%
-cifar = {p["factor"]: p for p in predictions if p["data"] == label["cifar10"]}
-ten = cifar[max(cifar)]
-share = display.number(ten["planar"], digits=2)
-pairs = reference.paper("sutton")["table-12"].rows
-consecutive = [row for row in pairs if row["class_b"] == row["class_a"] + 1]
-draws_needed = in_millions(needed[ten["n"]]["exact"])
-ratios = ", ".join(f"{p['distance']:.2f} (noise of {factor} times the norm)" for factor, p in cifar.items())
-SEVERAL = ("Attacks along the gradient may be longer than the shortest perturbation, the boundaries may be "
-           "curved, or both; this page does not separate the two.")
-display.say(
-    f"A flat boundary would flip the label of {share}% of the attackable CIFAR-10 images at ten times the "
-    f"norm of the attack; Table 1 prints {ten['printed']:g}%, the median over {len(consecutive)} class pairs "
-    f"of Table 12 (mean over its {len(pairs)} pairs: {np.mean([row['test'] for row in pairs]):.1f}%). If the "
-    "ratio of boundary distance to attack norm were the same for all images, it would have to be "
-    f"{ratios} for CIFAR-10. One ratio for all images therefore does not explain the published values. "
-    f"{SEVERAL}")
+              "The picture in numbers. Last column: the distance at which a flat boundary would give the published "
+              "share.", fold="Published and predicted shares")
 
 # %% [markdown]
-# The flat prediction above assumes that the boundary is as far as the step along the gradient is long. On our own networks another attack
-# (Carlini and Wagner's) looks for a nearer adversarial example of some of the attackable test images; the smaller of both norms takes the
-# place of the step's.
-
-# %%
-measured = [page.results(experiment, plan=lambda scale: {})
-            for experiment in (experiments.cifar10, experiments.cifar10_retrained)]
-page.text(measured, lambda *frames: figures.distance_facts(pd.concat(frames), experiments.CIFAR10["paper"]["draws"]),
-          "On {runs} networks for two classes of CIFAR-10 ({images} images) the nearest adversarial example that "
-          "was found lies at {ratio} times the norm of the step (median). A flat boundary there predicts that "
-          "noise of ten times the step flips {flat:.1f}% of the images ({at_step:.2g}% if it were as far as the "
-          "step is long); measured are {flipped:.1f}% of {perturbed}. Distance explains the difference between "
-          "the two predictions; what remains is the shape of the boundary, or examples that are nearer still.")
-
-# %% [markdown]
-# ## Try it
+# ### Choices that the paper leaves open
 #
-# - `-p epsilon 0.2` moves the plane of Figure 2 nearer to the point. More of the ball lies beyond it.
-# - `-p delta 3` enlarges the noise of Figure 2. The plane then cuts off a larger share in every dimension.
-# - `-p draws 1000000` takes more random trials. The bars narrow, and rarer crossings get a mark.
+# | open | chosen here | why |
+# | --- | --- | --- |
+# | dimensions | 15 values from 1 to 200,000 | from a line to more than the 150,528 inputs of an ImageNet network |
+# | random trials | all follow the exact law of one coordinate | only the direction across the plane matters, so no vector with 200,000 entries is drawn |
+# | other noise | not tested | the paper adds that uniform noise in an L∞ ball or a Gaussian has almost constant norm in high dimensions and behaves alike |
 
 # %%
+shares = {f"noise {1 / ratio:g} times as long": tail(sketches.DIMENSIONS, ratio) for ratio in RATIOS}
 page.box(
-    "How often does random noise cross a flat decision boundary, compared with the shortest adversarial "
-    f"perturbation? Noise of up to {1 / TENTH:g} times the norm of that perturbation crosses once in "
-    f"{power(needed[100]['exact'])} samples in 100 dimensions, but once in {draws_needed} samples "
-    f"in {ten['n']:,}, the dimension of a CIFAR-10 image (exact values; Theorem 1, as reconstructed here, is "
-    f"violated in {theorem_1['data']['violations'] or 'none'} of {theorem_1['data']['cases']:,} cases). A "
-    "flat boundary at a distance equal to the norm of the attack predicts that 2,000 such samples flip the "
-    f"label of {share}% of the attackable CIFAR-10 images; the paper's Table 1 prints "
-    f"{ten['printed']:g}%. {SEVERAL}",
-    picture=draw_theorem_1(),
-    alt="The chance that noise crosses a plane falls to almost nothing as the dimension grows, for noise "
-        "of three lengths.")
+    "How often does random noise cross a flat decision boundary?",
+    "Practically never in thousands of dimensions, even at ten times the length of the shortest way across.",
+    "In {n:,} dimensions (CIFAR-10), {needed} crosses (in {low} dimensions {hundred}). "
+    "Yet at least one of {draws:,} samples flips {paper:.0f}% of the paper's attackable CIFAR-10 images.",
+    "So real boundaries are curved or nearer than the attack suggests.",
+    facts={"n": PICTURE, "low": 100, "draws": experiments.CIFAR10["paper"]["draws"],
+           "needed": f"1 noise sample in {count_in_words(10**needed[PICTURE]['exact'])}",
+           "hundred": f"1 in {count_in_words(10**needed[100]['exact'])}",
+           "paper": float(np.mean([row["test"] for row in paper["table-12"].rows]))},
+    picture=sketches.falling(shares, "noise samples that cross"), sets=(),
+    alt="The share of noise that crosses a plane falls to almost nothing as the dimension grows, for noise of "
+        "three lengths; in the dimension of CIFAR-10 the shares are written at the curves.")
 
 # %%
 page.finish()

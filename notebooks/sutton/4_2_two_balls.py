@@ -47,9 +47,9 @@ import torch
 from scipy import special
 
 from papers.sutton import sketches
-from papers.sutton.theorem import PICTURE, check
+from papers.sutton.theorem import PICTURE, check, one_in
 from papers.sutton.theory.ball import log_tail, sample_points, tail
-from papers.sutton.theory.models import classify, log_two_balls, two_balls_margin_limit
+from papers.sutton.theory.models import classify, log_two_balls
 from papers.sutton.theory.quadrature import cap_share, crossing
 from papers.sutton.theory.statements import STATEMENTS
 from report import display
@@ -347,16 +347,23 @@ display.table(["event", "share of the points"], [
 # - `-p draws 1000000` takes more random trials. The bars narrow around the exact curves.
 
 # %%
+error, safe = float(tail(PICTURE, epsilon)), float(tail(PICTURE, attack - epsilon))
+shares = {"misclassified": tail(sketches.DIMENSIONS, epsilon),
+          "flipped by noise as long as the radius": np.exp(log_two_balls(sketches.DIMENSIONS, epsilon, 1.0)),
+          f"not flipped by an attack of {attack:g} radii": tail(sketches.DIMENSIONS, attack - epsilon)}
 page.box(
-    "Can a classifier be accurate, robust to random noise and vulnerable to small adversarial perturbations "
-    f"at once? In a model of two unit balls in {PICTURE:,} dimensions, their centres "
-    f"{2 * epsilon:g} apart and a plane midway, a share of {misread} of the points is misclassified (exact "
-    f"value). An adversarial perturbation of norm {attack:g} flips the label of all but {resist}% of the "
-    f"points, one noise sample of norm up to 1 that of {display.number(by_noise, digits=2)} of them, and "
-    f"one of norm up to {biggest:g} that of {flipped:.0%}: it is robust only to noise up to some norm. "
-    "If the distance of the centres shrinks as 2/√n with the dimension n, one sample of norm up to 1 flips "
-    f"{float(two_balls_margin_limit(1.0, 1.0)):.0%} in the limit (formulas as reconstructed here).",
-    picture=sketches.two_balls(centres, outlines), alt=ALT)
+    "Can a classifier be accurate, robust to noise and easy to attack?",
+    "Yes: with two overlapping balls as classes, a high dimension brings all three together."
+    if max(error, by_noise, safe) < 0.01 else "Not all three at once at this distance of the classes.",
+    "In {n:,} dimensions nearly all points lie about {epsilon:g} radii before the boundary. {error} lies beyond "
+    "it, misclassified; noise as long as the radius flips {noise}, an attack of {reach:g} radii {attack:.1f}%.",
+    "Noise of ten radii flips {large:.0f}%.",
+    facts={"n": PICTURE, "epsilon": epsilon, "error": one_in(error).replace(" ", " point ", 1),
+           "noise": one_in(by_noise), "reach": attack, "attack": 100 * (1 - safe),
+           "large": 100 * theorem_6_at(PICTURE, 10.0)},
+    picture=sketches.falling(shares, "share of the points"),
+    alt="Three curves fall as the dimension grows: points that are misclassified, points whose label noise "
+        "flips, and points whose label an attack does not flip.")
 
 # %%
 page.finish()

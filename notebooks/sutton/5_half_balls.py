@@ -46,7 +46,7 @@ import numpy as np
 from scipy import optimize
 
 from papers.sutton import explorer, sketches
-from papers.sutton.theorem import PICTURE, check
+from papers.sutton.theorem import PICTURE, check, one_in
 from papers.sutton.theory import models, surfaces
 from papers.sutton.theory.ball import sample_points, tail
 from papers.sutton.theory.quadrature import cap_share, crossing
@@ -344,17 +344,22 @@ figure_7 = page.figure(
 # - `-p draws 1000000` takes more random trials. Their intervals narrow around the exact curves.
 
 # %%
+far = f"gap of {2 * epsilon:g} radii, noise ten times as long"
+shares = {"classes that touch": np.exp(models.log_half_balls(sketches.DIMENSIONS, 0.0, 1.0)),
+          f"gap of {2 * epsilon:g} radii": np.exp(models.log_half_balls(sketches.DIMENSIONS, epsilon, 1.0)),
+          far: np.exp(models.log_half_balls(sketches.DIMENSIONS, epsilon, DELTAS[-1]))}
 page.box(
-    "Does the margin between two classes decide whether random noise finds adversarial perturbations? In "
-    "a model of two half-balls of radius 1 with a plane between them, noise of norm up to 1 flips the label "
-    f"of {flipped(n, 0.0, 1.0):.0%} of the points, in every dimension. If each class is moved away from the "
-    f"plane by {epsilon:g}, the same noise flips the label of "
-    f"{kept} of the points in {n:,} dimensions, but an "
-    f"adversarial perturbation of norm {reach:g} still that of all but {withstand} (exact values; formulas "
-    f"as reconstructed here). For noise of norm up to {DELTAS[-1]:g} this margin is not enough: one sample "
-    f"flips {flipped(n, epsilon, DELTAS[-1]):.0%} (without a margin {flipped(n, 0.0, DELTAS[-1]):.0%}); the "
-    "margins of trained networks are not known.",
-    picture=sketches.margins(without, margin, epsilon), alt=ALT)
+    "Why can noise miss what an attack finds?",
+    "In a model (two half balls), a small gap hides attacks from noise.",
+    "In {n:,} dimensions most points lie near the flat sides. If these touch, noise as long as the radius flips "
+    "{touch:.0f}% of the points; a gap of {gap:g} radii leaves {left}, but an attack of that length flips "
+    "nearly all.",
+    "Trained networks' gaps are unknown.",
+    facts={"n": n, "touch": 100 * flipped(n, 0.0, 1.0), "gap": 2 * epsilon,
+           "left": one_in(flipped(n, epsilon, 1.0))},
+    picture=sketches.falling(shares, "labels flipped by noise", grey=[far]),
+    alt="Where the classes touch, the share of labels that noise flips is the same in every dimension; with a "
+        "gap it falls to almost nothing.")
 
 # %%
 page.finish()

@@ -120,7 +120,7 @@ def exponentially_many(data):
     (least, first), *_, (most, last) = needed.items()
     return min(e - np.log10(2) - n * rate for n, e in needed.items()) >= 0, (
         f"for a flat boundary and noise of {1 / TENTH:g} times the norm of the attack, the number of samples "
-        f"needed (table below) rises from {power(first)} (n = {least:,}) to {power(last)} "
+        f"needed rises from {power(first)} (n = {least:,}) to {power(last)} "
         f"(n = {most:,}); it is never below $2 \\cdot 10^{{{rate:.5f} n}}$, the bound of Theorem 1")
 
 

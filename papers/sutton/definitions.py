@@ -171,11 +171,11 @@ class Checks:
     def show(self):
         """Show all mutants in a folded table; returns how many there are and how many are detected."""
         label = {item: reference.paper(self.page.paper_key)[item].label for item in self.detected}
-        display.table(["definition", "errors", "detected"],
+        display.table(["definition", "errors built in", "noticed"],
                       [[label[item], "; ".join(by_error), f"{sum(by_error.values())} of {len(by_error)}"]
                        for item, by_error in self.detected.items()],
-                      "Errors built into steps or formulas, and how many of them the comparison detects",
-                      sentences=True, fold="Mutants of all definitions")
+                      "Errors that we built into steps or formulas; how many of them the comparison notices",
+                      sentences=True, fold="All errors that we built in")
         return {"caught": sum(sum(by_error.values()) for by_error in self.detected.values()),
                 "mutants": sum(map(len, self.detected.values()))}
 
@@ -199,7 +199,7 @@ def last_logit(label, least=0.0):
 
 def draw_slopes():
     """The derivative over the absolute logit, exact and in single precision, for both classes."""
-    figure, ax = plt.subplots(figsize=(7.5, 3.8))
+    figure, ax = plt.subplots(figsize=(5.6, 3.8))
     exact = 2 * special.expit(-LOGITS) ** 2 * special.expit(LOGITS)
     ax.plot(LOGITS, exact, color=display.PALE, lw=9, label="exact")
     for label, sign, colour, line, width in zip((1, 0), "><", display.PALETTE, display.LINES, (5, 2)):
@@ -209,6 +209,6 @@ def draw_slopes():
     ax.axvspan(last_logit(1), LOGITS[-1], color=display.PALETTE[0], alpha=0.12)
     ax.text(last_logit(1) + 1, 1e-46, "class 1: no gradient", fontsize=11)
     ax.set(yscale="log", xlabel="absolute value of the logit z", ylabel="gradient of the squared error",
-           ylim=(1e-52, 10))
+           ylim=(1e-52, 10), title="Very confident predictions have no gradient")
     ax.legend(loc="upper right")
     return figure

@@ -12,7 +12,7 @@ from papers.sutton.experiments import ATTACKED, DELTAS, SIGNS
 from papers.sutton.theory.models import planar_flip_probability
 from report import display
 from report.comparison import over_trainings
-from report.prose import words
+from report.prose import percent, words
 from shared.attacks.line import scalings
 from shared.susceptibility import percentage
 
@@ -416,4 +416,77 @@ def draw_noise(data, printed, ball, panels=tuple(PANELS)):
         ax.set_ylim(bottom=None if panel in ("accuracy", "susceptibility") else 0)
     axes[-1, 2].legend(*axes[0, 0].get_legend_handles_labels(), loc="center")
     axes[-1, 2].set_axis_off()
+    return figure
+
+
+# ---- Figure 1, and Table 1 as a picture ------------------------------------------------------------------
+def paradox(runs, published):
+    """Figure 1, of one run: flipped images over the norm of the attack and of the noise, and two images.
+
+    published   {"attack" or delta: row of the printed values, {"train", "test"}}
+    """
+    run, = runs.to_dict("records")
+    figure, panels = plt.subplot_mosaic([["left", "right"], ["cat", "aeroplane"]], figsize=(5.6, 5.2),
+                                        height_ratios=(1, 0.6))
+    left, right = panels["left"], panels["right"]
+    for split, colour, style, side, hatch in zip(tables.SPLITS, display.PALETTE, display.LINES, (-0.2, 0.2),
+                                                 ("", "//")):
+        part = run[split]
+        if (norms := part["attack"]["l2"])["count"]:
+            reached = np.linspace(0, tables.flipped_by_step(part)["percent"], len(norms["quantiles"]))
+            left.step(np.r_[0, norms["quantiles"], 5], np.r_[0, reached, reached[-1]], color=colour, ls=style,
+                      label=SETS[split])
+        left.plot(4.9, published["attack"][split], "_", color=display.PRINTED, ms=14, mew=2)
+        for place, delta in enumerate(DELTAS):
+            if (flipped := tables.share(part, delta))["of"]:
+                right.bar(place + side, flipped["percent"], 0.4, color=colour, edgecolor="white", hatch=hatch)
+                right.vlines(place + side, flipped["low"], flipped["high"], color=display.GUIDE, lw=1.2)
+            right.plot(place + side, published[delta][split], "_", color=display.PRINTED, ms=14, mew=2)
+    left.plot([], [], "_", color=display.PRINTED, ms=14, mew=2, label="published")
+    left.legend(loc="lower right")
+    left.set(xlim=(0, 5), ylim=(0, 105), xlabel="Euclidean norm of the attack\n(pixels from 0 to 1)",
+             ylabel="label flipped, % of images", title="attack along the gradient")
+    right.set(ylim=(0, 105), xlabel="norm of the noise,\nin norms of the attack",
+              title=f"{run['draws']:,} noise samples")
+    right.set_xticks(range(len(DELTAS)), [f"{d} ×" for d in DELTAS])
+    for label, name, which, text in ((1, "cat", 1, "attacked cat: “aeroplane”"),
+                                     (0, "aeroplane", 2, "noisy aeroplane: correct")):
+        panels[name].set_axis_off()
+        if (panel := example(runs, label)) is not None:
+            panels[name].set_axis_on()
+            display.image_grid([panels[name]], [panel["images"][which].astype(np.float32).clip(0, 1)])
+            panels[name].set_xlabel(text)
+    return figure
+
+
+def paradox_data(runs):
+    """Shares and norms in Figure 1, for both sets; of the first perturbation alone, too."""
+    run, = runs.to_dict("records")
+    data = {}
+    for split in tables.SPLITS:
+        part, ten = run[split], tables.share(run[split], 10)
+        first = np.asarray(part["sampled"]["first"])[DELTAS.index(10)]
+        data[split] = {
+            "attacked_pct": tables.percent(part, "attack"),
+            **{f"median_{norm}": tables.quantile(part["attack"][norm], 0.5) for norm in ("l2", "linf")},
+            **{f"turned_{d}_pct": tables.percent(part, d) for d in DELTAS},
+            "turned_10_interval": [ten["low"], ten["high"]], "perturbed": ten["of"],
+            "single_10_pct": percent(int((first == 0).sum()), first.size), "pictures": len(run["panels"])}
+    return data
+
+
+def over_pairs(rows, xlabel):
+    """Median, range and published value of each row, `{label: (shares of the pairs, published or None)}`."""
+    figure, ax = plt.subplots(figsize=(5.6, 0.32 * len(rows) + 1.1))
+    for place, (shares, published) in enumerate(rows.values()):
+        if shares:
+            ax.plot([min(shares), max(shares)], [place, place], color=display.PALETTE[0], lw=2, alpha=0.5)
+            ax.plot(np.median(shares), place, "o", color=display.PALETTE[0])
+        if published is not None:
+            ax.plot(published, place, "|", color=display.PRINTED, ms=14, mew=2)
+    ax.plot([], [], "o-", color=display.PALETTE[0], label="ours: median, range")
+    ax.plot([], [], "|", color=display.PRINTED, ms=14, mew=2, ls="none", label="published median")
+    ax.set_yticks(range(len(rows)), rows)
+    ax.set(xlabel=xlabel, xlim=(-2, 102), ylim=(len(rows) - 0.5, -0.5))
+    figure.legend(loc="outside upper right", ncols=2)
     return figure

@@ -2,7 +2,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from papers.sutton.theorem import PICTURE
+from papers.sutton.theorem import PICTURE, one_in
 from papers.sutton.theory import models, surfaces
 from papers.sutton.theory.ball import density, sample_points, tail
 from papers.sutton.theory.statements import STATEMENTS, verify
@@ -233,4 +233,87 @@ def draw_extensions(panels):
             ax.add_patch(plt.Circle(centre, radius, fill=False, color=display.GUIDE, lw=1))
         ax.set(aspect="equal", xlim=(-2.1, 2.1), ylim=(-2.1, 2.1), xticks=[], yticks=[], title=f"({name})")
     axes[2].add_patch(plt.Circle((0, 0), 0.62, fill=False, color=display.GUIDE, ls="--"))
+    return figure
+
+
+# ---- points of balls, seen from the side -----------------------------------------------------------------
+def clouds(panels, plane=0.0, *, names=()):
+    """Points of balls before a plane: `{title: [points [m, n], ...]}`, a colour for each cloud of a panel.
+
+    The horizontal axis is the first coordinate, across the plane; the vertical one the norm of all others.
+    """
+    figure, axes = plt.subplots(1, len(panels), figsize=(7, 2.6), sharex=True, sharey=True,
+                                squeeze=False)
+    for ax, (title, points) in zip(axes[0], panels.items()):
+        for cloud, colour, name in zip(points, display.PALETTE, (*names, *[None] * len(points))):
+            ax.scatter(cloud[:, 0], np.linalg.norm(cloud[:, 1:], axis=1), s=3, color=colour, label=name)
+        ax.axvline(plane, color="k", lw=1.5)
+        ax.set(aspect="equal", ylim=(0, 1.05), title=title, xlabel="across the plane")
+    axes[0, 0].set(ylabel="length of the rest")
+    if names:
+        figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3,
+                      markerscale=4)
+    return figure
+
+
+def predicted(rows, xlabel):
+    """What a flat boundary predicts beside what is published: `{label: (predicted, published)}`, percent."""
+    figure, ax = plt.subplots(figsize=(5.6, 0.32 * len(rows) + 1.1))
+    for place, (flat, published) in enumerate(rows.values()):
+        ax.plot(flat, place, "o", color=display.PALETTE[0], label="flat boundary" if place == 0 else None)
+        ax.plot(published, place, "|", color=display.PRINTED, ms=14, mew=2,
+                label="published" if place == 0 else None)
+    ax.set_yticks(range(len(rows)), rows)
+    ax.set(xlabel=xlabel, ylim=(len(rows) - 0.5, -0.5))
+    figure.legend(loc="outside upper right", ncols=2)
+    return figure
+
+
+# ---- pictures of the boxes -------------------------------------------------------------------------------
+DIMENSIONS = np.union1d(FINE, PICTURE)
+CHANCES = {1.0: "all", 1e-3: "1 in 1,000", 1e-6: "1 in a million", 1e-9: "1 in a billion"}
+
+
+def falling(curves, ylabel, *, grey=()):
+    """Shares at `DIMENSIONS`, `{label: array}`, with the share in CIFAR-10's dimension in words.
+
+    Both axes are logarithmic; what is below one in ten billion is cut. `grey` names curves of less interest,
+    whose share is not written.
+    """
+    figure, ax = plt.subplots(figsize=(5.6, 4.2))
+    colours = iter(display.PALETTE)
+    ax.axvline(PICTURE, color=display.PALE, lw=1.5, zorder=0)
+    ax.text(PICTURE, 2.5, "CIFAR-10", ha="center", va="bottom", color=display.GUIDE)
+    for (label, shares), line in zip(curves.items(), display.LINES):
+        colour = display.PALE if label in grey else next(colours)
+        ax.plot(DIMENSIONS, shares, line, color=colour, lw=2, label=label)
+        if label not in grey:
+            share = float(shares[DIMENSIONS == PICTURE][0])
+            ax.plot(PICTURE, share, "o", color=colour)
+            ax.annotate(one_in(share), (PICTURE, share), xytext=(7, 4), textcoords="offset points",
+                        color=colour, weight="bold",
+                        bbox=dict(facecolor="white", edgecolor="none", alpha=0.85, pad=1))
+    ax.set(xscale="log", yscale="log", xlim=(1, 2e5), ylim=(1e-10, 2), xlabel="dimension", ylabel=ylabel)
+    ax.set_yticks(list(CHANCES), CHANCES.values())
+    ax.minorticks_off()
+    figure.legend(loc="outside upper left")
+    return figure
+
+
+def under_surfaces(shares):
+    """A point under a plane, a roof and a cone, `{name: share of its noise that crosses}`; not to scale."""
+    side = np.linspace(-1, 1, 21)
+    x, y = np.meshgrid(side, side)
+    heights = {"plane": 0 * x, "roof": -np.abs(x), "cone": -np.hypot(x, y)}
+    figure, axes = plt.subplots(1, 3, figsize=(5.6, 2.3), subplot_kw={"projection": "3d"})
+    for ax, name, colour in zip(axes, heights, display.PALETTE):
+        ax.plot_surface(x, y, heights[name], color=colour, alpha=0.6, rstride=1, cstride=1, lw=0,
+                        edgecolor="none", antialiased=False)
+        ax.plot([0, 0], [0, 0], [-0.9, 0], "k:", lw=1.5, zorder=9)
+        ax.plot(0, 0, -0.9, "ko", ms=6, zorder=10)
+        ax.set(zlim=(-1.2, 0.4), title=name)
+        ax.view_init(elev=14, azim=-75)
+        ax.set_box_aspect((1, 1, 0.8), zoom=1.35)
+        ax.set_axis_off()
+        ax.text2D(0.5, -0.05, one_in(shares[name]), transform=ax.transAxes, ha="center", weight="bold")
     return figure

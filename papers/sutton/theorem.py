@@ -127,8 +127,25 @@ def power(exponent):
     return f"{10**exponent:,.0f}" if exponent < 6 else f"$10^{{{exponent:.1f}}}$"
 
 
+def one_in(share):
+    """A probability or share in words: "29%"; below one in a thousand "1 in 23,000", "2 in a billion"."""
+    if share >= 1e-3:
+        return f"{100 * share:.2g}%"
+    if 1e-9 <= share < 1e-8:
+        return f"{1e9 * share:.0f} in a billion"
+    return f"1 in {count_in_words(1 / share)}" if share > 1e-18 else "practically none"
+
+
+def count_in_words(count):
+    """A large number as a reader remembers it: "6", "23,000", "73 million", "1.2 billion"."""
+    for unit, name in ((1e9, " billion"), (1e6, " million"), (1e3, ",000"), (1, "")):
+        if (units := count / unit) >= 1:
+            return f"{units:,.1f}{name}" if units < 2 and unit > 1e3 else f"{units:,.0f}{name}"
+    return "1"
+
+
 def passed(data):
-    """`[mutant, its bound, why the check does not detect it]`."""
+    """`[error built in, its bound, why the check does not notice it]`."""
     ratio = data["nearest_witness"]["truth_over_bound"] if data["nearest_witness"] else 0
     near = min(ratio, 1 / ratio) if ratio else 0    # the other way round for a bound from below
     why = {"more": ("stronger", "no case that was tried violates it"),
@@ -146,8 +163,10 @@ def _example(near):
 def in_sentences(data, statement):
     """What the evidence comes to, as sentences."""
     whose = f" of {RARE}" * statement.complement
-    text = f"{data['cases']:,} cases" + (f" up to $n$ = {data['largest_n']:,}" if "largest_n" in data else "")
-    text += ", in part by random trials" * data["sampled"] + f": {data['violations']} violations. "
+    found = data["violations"]
+    text = f"{found or 'No'} counterexample{'s' * (found > 1)} in {data['cases']:,} cases"
+    text += f" up to $n$ = {data['largest_n']:,}" if "largest_n" in data else ""
+    text += ", in part by random trials. " if data["sampled"] else ". "
     if "loosest" in data:
         text += ("Bound and exact value coincide. " if data["loosest"] < 1e-6 else
                  f"On the grid, bound and exact value{whose} differ by a factor of "
@@ -166,10 +185,10 @@ def details(data, statement):
     whose = f" (of {RARE})" * statement.complement
     header = ["extremal example", f"exact value / bound{whose}, nearest to 1", "where"]
     parts = [display.markdown_table(header, rows)]
-    parts.append(f"The same check detects {data['mutants_caught']} of {data['mutants_tried']} mutants of the "
-                 "formula (constants halved and doubled, exponents raised and lowered by ½).")
+    parts.append(f"The check notices {data['mutants_caught']} of {data['mutants_tried']} errors that we "
+                 "built into the formula (constants halved and doubled, exponents raised and lowered by ½).")
     if rows := passed(data):
-        parts.append(display.markdown_table(["mutant", "its bound", "not detected because"], rows))
+        parts.append(display.markdown_table(["error built in", "its bound", "not noticed because"], rows))
     return "\n\n".join(parts)
 
 
