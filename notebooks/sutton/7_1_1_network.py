@@ -116,8 +116,8 @@ page.text(trained, lambda u: study.literal_facts(u, PRINTED),
           "In the screen its score on deer and horse was {score:.0f}, of which {accuracy:.0f} come from the "
           "training accuracy.")
 page.extra("network-literal", (pages, as_printed), lambda u, v: study.beside_literal(u, v, PRINTED),
-           "Scores of the chosen network and of Table 2 as printed, trained for 100 epochs, on the same pairs; "
-           "zero gradients count as attackable. The smaller, the nearer to the published columns.")
+           "Scores of the chosen network and of Table 2 as printed, trained for 100 epochs, on the same "
+           "pairs; zero gradients count as attackable. The smaller, the nearer to the published columns.")
 
 # %% [markdown]
 # ## The test on other problems
@@ -143,12 +143,13 @@ page.box(
     figures.first(facts, ("only_there", "None so far: the best of twelve on CIFAR-10 comes near only there."),
                   ("nowhere", "None so far: not even the best of twelve on CIFAR-10 comes near."),
                   "None so far: the best of twelve on CIFAR-10 comes near on {near} only."),
-    "On {n} class pairs not used for the choice, an attack flips {cifar10:.0f}% of the test images of CIFAR-10 "
-    "(paper: {paper.cifar10:.0f}%), {fashion_mnist:.0f}% of clothes (paper: {paper.fashion_mnist:.0f}%) and "
-    "{gtsrb:.0f}% of traffic signs (paper: {paper.gtsrb:.0f}%).",
+    "On {n} class pairs not used for the choice, an attack flips {cifar10:.0f}% of the test images of "
+    "CIFAR-10 (paper: {paper.cifar10:.0f}%), {fashion_mnist:.0f}% of clothes (paper: "
+    "{paper.fashion_mnist:.0f}%) and {gtsrb:.0f}% of traffic signs (paper: {paper.gtsrb:.0f}%).",
     "It uses half the printed dropout and epochs; the authors' code is not known.",
     facts=facts, picture=study.draw_test(shares),
-    alt="Bars for three data sets: the share of test images that a gradient step flips, ours and the paper's.")
+    alt="Bars for three data sets: the share of test images that a gradient step flips, ours and the "
+        "paper's.")
 
 # %%
 page.finish()

@@ -291,9 +291,11 @@ def shares_of_test(paper, *frames):
     for dataset, runs in zip(TESTED, frames):
         larger, wanted = figures.LARGER_SIGN if dataset == "gtsrb" else None, published(paper, dataset)
         good = figures.measured(figures.learned(runs, larger)) if len(runs) else {}
-        ours = {p: part["percent"] for p, u in good.items() if (part := tables.flipped_by_step(u["test"]))["of"]}
-        if ours:
-            shares[dataset] = {"ours": ours, "published": {p: wanted.loc[p]["test", "share"] for p in ours}}
+        tried = {p: u["test"] for p, u in good.items() if u["test"]["tried"]}
+        if tried:
+            shares[dataset] = {
+                "ours": {p: tables.flipped_by_step(part)["percent"] for p, part in tried.items()},
+                "published": {p: wanted.loc[p]["test", "share"] for p in tried}}
     return shares
 
 
