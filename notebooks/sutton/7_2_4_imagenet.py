@@ -53,6 +53,7 @@ from shared.attacks.line import scalings
 
 page = start("sutton/7_2_4_imagenet", globals())
 
+
 # %% [markdown]
 # ## The idea
 #

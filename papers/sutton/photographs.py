@@ -134,7 +134,8 @@ def draw_shares(runs):
         bar(ax, place, f["shares"][delta], paper, color=display.PALETTE[0])
     ax.set_xticks(range(len(DELTAS)), [f"{delta} ×" for delta in DELTAS])
     top = max(f["shares"][delta]["high"] for delta in DELTAS)
-    ax.set(ylim=(0, max(30, top + 2)), ylabel="label flipped, %", xlabel="norm of the noise, in norms of the attack")
+    ax.set(ylim=(0, max(30, top + 2)), ylabel="label flipped, %",
+           xlabel="norm of the noise, in norms of the attack")
     return figure
 
 
