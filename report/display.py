@@ -29,7 +29,6 @@ PALETTE = ("#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc", "#ca9161", "#f
 PRINTED = "0.25"                             # published values
 GUIDE = "0.4"                                # limits, outlines, arrows
 PALE = "0.8"                                 # what lies behind the measured values
-DEVIATIONS = "RdBu_r"                        # colour map of deviations to both sides of 0
 MARKERS = ("o", "s", "^", "D", "v", "P")     # curves differ by more than hue
 LINES = ("-", "--", "-.", ":")
 SMALLEST = 10                                # points of text in figures, on the page too

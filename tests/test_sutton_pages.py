@@ -12,7 +12,7 @@ from papers.sutton import claims, definitions, experiments, figures, study, tabl
 from papers.sutton.class_pairs import summary
 from papers.sutton.definitions import Checks
 from papers.sutton.experiments import DELTAS
-from report import reference, results
+from report import prose, reference, results
 from report.comparison import compare
 from report.experiment import Results, folder_of, recorded
 from shared.susceptibility import percentage
@@ -150,20 +150,49 @@ def test_a_network_that_always_predicts_the_larger_class_is_named_and_left_out()
     assert list(figures.learned(runs[1:2]).run) == ["u1-2"]         # where all failed, all are shown
 
 
-def test_the_box_names_failed_trainings_and_means_over_pairs():
+def test_the_box_and_the_table_have_the_means_over_pairs_and_leave_failed_trainings_out():
     shares = {"attack": {p: {"train": 90.0, "test": 80.0} for p in NEXT},
               **{d: {p: {"train": 1.0, "test": 2.0} for p in NEXT} for d in DELTAS}}
-    one, two = made_up(NEXT[:1]), made_up(NEXT[:2])
-    assert "left out" not in figures.box_words(one, shares, 9, "digits")
-    text = figures.box_words(one, shares, 9, "digits", failed=2, cause="Why.")
-    assert "mean of 1 of 9 pairs; 2 failed trainings left out; n = " in text and text.endswith("Why.")
-    text = figures.box_words(two, shares, 9, "digits")
-    assert "10.0% and 20.0% (means; paper: 2.0% and 2.0%)" in text and "paper, same pairs: 80.0%" in text
-    rows = figures.mean_rows(two, shares)
+    two = made_up(NEXT[:2])
+    facts = figures.box_facts(two, shares, 9)
+    assert [facts[key] for key in ("pairs", "of", "failed", "one", "perturbed")] == [2, 9, 0, 2, 100]
+    assert facts["paper"] == {"step": 80, "one": 2, "ten": 2} and facts["ten"] == 20 and facts["low"] < 2
+    assert facts["most"] and facts["weak"] and facts["some"] and facts["odd"] == NEXT[:2]
+    one_failed = figures.box_facts(with_accuracy(two, 1, 50), shares, 9)
+    assert (one_failed["pairs"], one_failed["failed"], one_failed["odd"]) == (1, 1, NEXT[:1])
+    rows = figures.mean_rows(made_up(NEXT[:2]), shares)
     assert [row["of"] for row in rows] == 3 * [sum(u["tried"] for u in two.test)] + 4 * [100]
-    assert [row["published"] for row in rows] == ["80.0%", None, None, *4 * ["2.0%"]]
-    unlike = pd.concat([one, made_up(NEXT[1:2], attackable=20)])
-    assert "17.5% and 35.0% (means;" in figures.box_words(unlike, shares, 9, "digits")
+    assert [row["published"] for row in rows] == ["80.0%", "80.0%", None, *4 * ["2.0%"]]
+    unlike = pd.concat([made_up(NEXT[:1]), made_up(NEXT[1:2], attackable=20)])
+    assert figures.box_facts(unlike, shares, 9)["ten"] == 35
+
+
+def test_the_first_template_whose_fact_is_true_is_taken():
+    assert figures.first({"a": False, "b": True}, ("a", "A"), ("b", "B"), "C") == "B"
+    assert figures.first({"a": False}, ("a", "A"), "C") == "C"
+    assert not prose.complete(figures.first({}, ("a", "A"), "C"), {})
+
+
+def test_the_box_on_traffic_signs_names_the_odd_pair_of_lowest_accuracy():
+    shares = {"accuracy": {p: {"test": 98.0} for p in NEXT}, "attack": {}, **{d: {} for d in DELTAS}}
+    runs = made_up(NEXT[:3])
+    for place in (0, 2):
+        still = [entry | {"susceptibility": percentage(0, 50)} for entry in runs.test[place]["random"]]
+        runs.at[place, "test"] = runs.test[place] | {"random": still}
+    facts = study.facts_of_signs(runs, shares, 5)
+    assert facts["odd"] == [NEXT[1]] and "lowest accuracy" not in study.limit_of_signs(facts)
+    runs.at[1, "test"] = runs.test[1] | {"accuracy": percentage(94, 100)}
+    facts = study.facts_of_signs(runs, shares, 5)
+    assert prose.fill(study.limit_of_signs(facts), facts).endswith("lowest accuracy (94%; paper: 98%).")
+    facts = study.facts_of_signs(with_accuracy(runs, 0, 30), shares, 5)
+    assert prose.fill(study.limit_of_signs(facts), facts) == (
+        "All 1 belong to one of 2 class pairs; training failed on a further one.")
+    assert study.limit_of_signs(study.facts_of_signs(runs[:0], shares, 5)) == "One network a pair."
+
+
+def test_pairs_of_cats_alone_are_named():
+    assert "cats" in study.limit_of_pairs(made_up([(2, 3), (3, 4)]), experiments.CLASSES["cifar10"])
+    assert "{of}" in study.limit_of_pairs(made_up([(2, 3), (4, 5)]), experiments.CLASSES["cifar10"])
 
 
 # ---- tables and figures ----------------------------------------------------------------------------------
@@ -183,10 +212,9 @@ def test_a_triangle_is_laid_out_as_printed():
 def test_a_problem_without_any_attack_is_shown_too():
     none = made_up([(1, 2)], attackable=0)
     assert figures.draw_violins(none, NEXT, NAMES, "attack") is None
-    figures.bars(none, SHARES)
-    assert [means[5] for means in figures.mean_shares(none, SHARES)] == ["no image", "no image"]
-    assert "too few attacks to tell" in figures.box_words(none, SHARES, 9, "digits")
-    assert [row["ours"] for row in figures.mean_rows(none, SHARES)] == ["1.5%", "0%", "1.5%"]
+    assert figures.draw_means(none, SHARES, NAMES) is not None
+    assert figures.means(none, SHARES)[5]["mean"] is None and figures.box_facts(none, SHARES, 9) == {}
+    assert [row["ours"] for row in figures.mean_rows(none, SHARES)] == ["0%", "1.5%", "1.5%"]
 
 
 def test_small_shares_have_more_digits():
@@ -257,10 +285,10 @@ def test_violins_stay_on_their_side_and_between_their_values(values):
     assert min(values) - 1e-6 <= y.min() and y.max() <= max(values) + 1e-6
 
 
-def test_averages_are_over_the_same_problems():
-    runs = made_up([(0, 1), (4, 5)])
-    assert figures.averages(runs, SHARES)["attack"] == pytest.approx((86.88 + 98.34) / 2)
-    assert figures.averages(runs)[5] == pytest.approx(10)
+def test_means_are_over_the_same_problems():
+    means = figures.means(made_up([(0, 1), (4, 5)]), SHARES)
+    assert means["step"]["published"] == pytest.approx((86.88 + 98.34) / 2) and means[5]["mean"] == 10
+    assert means["logit"]["published"] is None and list(means["step"]["percents"]) == [(0, 1), (4, 5)]
 
 
 def test_class_names_are_compared_by_their_letters():
@@ -308,7 +336,6 @@ def test_the_shares_are_compared_with_networks_as_printed_on_the_problems_of_bot
     text = study.as_printed_in_words(runs, plain, PRINTED)
     assert text.startswith("On 2 pairs ") and re.findall(r"[\d.]+%", text) == ["55.0%", "65.0%", "70.0%"]
     assert study.as_printed_in_words(runs, plain[:0], PRINTED) == ""
-    assert "a dropout of 0.2 (printed: 0.4)" in study.departs_in_words()
     one_failed = pd.concat([plain[:1], trained("", [9, 9], right=50)[1:]])
     assert "On 1 pair " in study.as_printed_in_words(runs, one_failed, PRINTED)
 

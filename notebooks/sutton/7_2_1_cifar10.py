@@ -124,7 +124,7 @@ page.table("table-4", (pairs, again), figures.with_retraining(
 figures.show_means(page, "cifar10-means", rest, SHARES, CLASSES)
 page.text((pairs, printed), lambda u, plain: study.as_printed_in_words(u, plain, SHARES))
 page.text(again, lambda u: figures.retrained_in_words(u, CLASSES))
-page.text(rest, lambda u: {"measured": figures.averages(u)[10], "plane": 100 * float(
+page.text(rest, lambda u: {"measured": figures.means(u, SHARES)[10]["mean"], "plane": 100 * float(
             planar_flip_probability(int(u.dimension.iloc[0]), 0.1, int(u.draws.max())))},
         "If the boundary near each image were a plane at the norm of its attack, at least one of the random "
         "perturbations of ten times that norm would flip {plane:%} of the labels ({{ref}}`Theorem 1 "
@@ -311,7 +311,20 @@ page.table("table-3", (), lambda: tables.class_rows(PAPER["table-3"], SPECS["cif
 # - `classes=3 epochs=10 images_train=2000 architecture=sutton-vgg`: accuracy rises, and so should the norms of the attacks.
 
 # %%
-figures.box(page, rest, SHARES, "CIFAR-10 test images", cause=study.departs_in_words())
+facts = figures.box_facts(page.best(rest), SHARES, len(rest.published))
+page.box(
+    "Does random noise find what an attack finds on CIFAR-10?",
+    figures.first(facts, ("some", "Rarely: a small gradient step flips most images, random noise of the same "
+                                  "length {one} of {perturbed}."),
+                  ("fewest", "No: a small gradient step flips {step:.0f}% of the images, random noise of the "
+                             "same length practically none."),
+                  "No: a small gradient step flips most images, equally long noise practically none."),
+    "The step flips {step:.0f}% of the test images ({pairs} of {of} class pairs; paper, same pairs: "
+    "{paper.step:.0f}%). Noise of its norm flips {one} of {perturbed} (95% interval {low:.1f} to "
+    "{high:.1f}%; paper: {paper.one:.1f}%), noise of ten times its norm {ten:.0f}% (paper: "
+    "{paper.ten:.0f}%).",
+    study.limit_of_pairs(page.best(rest), CLASSES),
+    facts=facts, picture=figures.draw_means(page.best(rest), SHARES, CLASSES), alt=figures.MEANS)
 
 # %%
 page.finish()

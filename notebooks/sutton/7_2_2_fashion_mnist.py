@@ -159,7 +159,21 @@ figures.publish_violins(page, "figure-18", pairs, NEXT, CLASSES, DELTAS[-1])
 #   more.
 
 # %%
-figures.box(page, pairs, SHARES, "Fashion-MNIST test images", cause=study.departs_in_words())
+facts = figures.box_facts(page.best(pairs), SHARES, len(pairs.published))
+page.box(
+    "Do attack and noise act on clothes as on colour photographs?",
+    figures.first(
+        facts, ("some", "Partly: noise of the attack's length flips few images."),
+        ("most", "Yes in part: a step flips most images and noise of its length none, but ten times longer "
+                 "noise flips most."),
+        ("weak", "Mostly: noise of the attack's length flips none, and ten times longer noise flips fewer "
+                 "than half, but fewer images can be attacked."),
+        "Partly: noise of the attack's length again flips none, but fewer images can be attacked and longer "
+        "noise flips most."),
+    "An attack flips {step:.0f}% of the test images ({pairs} of {of} class pairs; paper, same pairs: "
+    "{paper.step:.0f}%). Noise of its norm flips {one} of {perturbed} (95% interval {low:.1f} to "
+    "{high:.1f}%; paper: {paper.one:.2g}%), ten times longer noise {ten:.0f}% (paper: {paper.ten:.0f}%).",
+    facts=facts, picture=figures.draw_means(page.best(pairs), SHARES, CLASSES), alt=figures.MEANS)
 
 # %%
 page.finish()

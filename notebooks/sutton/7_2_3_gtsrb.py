@@ -240,7 +240,19 @@ figures.publish_violins(page, "figure-20", pairs, NEXT, CLASSES, DELTAS[-1])
 # - `draws=200` in a quick run, which has 20: more images should have a flipped label, but far fewer than ten times as many.
 
 # %%
-figures.box(page, pairs, SHARES, "traffic-sign images", larger=LARGER_SIGN, cause=study.departs_in_words())
+signs = page.best(pairs)
+facts = study.facts_of_signs(signs, SHARES, len(pairs.published))
+page.box(
+    "Can traffic signs that look unlike each other be attacked, too?",
+    figures.first(facts, ("most", "Yes, most of them, although such signs were chosen as probably more "
+                                  "robust."),
+                  "Yes, but fewer than half of them; such signs were chosen as probably more robust."),
+    "An attack flips {step:.0f}% of the test images ({zero:.0f}% with images of zero gradient, which we "
+    "count as attackable; paper: {paper.step:.0f}%). Noise of the attack's norm flips {one} of {perturbed} "
+    "(paper: {paper.one:.1f}%).",
+    study.limit_of_signs(facts), facts=facts,
+    picture=figures.draw_means(figures.learned(signs, LARGER_SIGN), SHARES, CLASSES, facts.get("odd", ())),
+    alt=figures.MEANS + " The pair on which noise of the attack's norm flips images is named.")
 
 # %%
 page.finish()

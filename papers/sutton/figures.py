@@ -3,6 +3,8 @@
 `runs` is a DataFrame with a row a problem (`tables`), `problems` the pairs of classes that a picture may
 show, and `names` the classes' names by index.
 """
+from functools import partial
+
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Rectangle
@@ -12,15 +14,12 @@ from papers.sutton.experiments import ATTACKED, DELTAS, SIGNS
 from papers.sutton.theory.models import planar_flip_probability
 from report import display
 from report.comparison import over_trainings
-from report.prose import percent, words
-from shared.attacks.line import scalings
+from report.prose import mean, percent, words
 from shared.susceptibility import percentage
 
 DATASETS = {"cifar10": "CIFAR-10", "fashion_mnist": "Fashion-MNIST", "gtsrb": "GTSRB"}   # of Table 1
 SETS = {"train": "training images", "test": "test images"}
 NORMS = {"l1": "ℓ₁ norm", "l2": "Euclidean norm", "linf": "ℓ∞ norm"}
-MENTIONED = 5   # the norm of noise that the paper's text names, in norms of the attack
-LARGEST = float(scalings()[-1])  # norm of a step along the gradient
 # Percent of a problem's images that are of its larger class, where the classes are not equally large.
 LARGER_SIGN = {(a, a + 1): 100 * max(SIGNS[a:a + 2]) / sum(SIGNS[a:a + 2]) for a in range(len(SIGNS) - 1)}
 
@@ -76,26 +75,107 @@ def counted(count, word):
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
-# ---- the page in one picture -----------------------------------------------------------------------------
-def averages(runs, printed=None):
-    """`{"attack": percent, 1: ..., 10: ...}`: the mean share over the problems that are there.
+# ---- shares over the problems ----------------------------------------------------------------------------
+NOISE = {1: "the attack's norm", 2: "twice that norm", 5: "five times that norm", 10: "ten times that norm"}
+# What is measured on the test images of each problem: in words, and how a part of a run gives it.
+MEASURES = {"step": ("label flipped by a gradient step", tables.flipped_by_step),
+            "attack": ("the same, or a gradient of exactly zero (counted as attackable)",
+                       partial(tables.share, key="attack")),
+            "logit": ("label flipped by a step along the gradient of the logit",
+                      lambda part: part["logit_attack"]["susceptibility"]),
+            **{d: (f"label flipped by noise of {norm}", partial(tables.share, key=d))
+               for d, norm in NOISE.items()}}
 
-    printed   {"attack" or delta: {(class_a, class_b): printed row}}: the printed mean over the same problems
+
+def means(runs, printed):
+    """`{measure: {"mean", "percents", "hits", "of", "published"}}` of the test images, by `MEASURES`.
+
+    "percents" are those of the problems that have such images, "mean" is their mean in percent, None of none;
+    "published" is the mean of the published values of the same problems.
+
+    printed   {"attack" or delta: {(class_a, class_b): printed row}}; a step is compared with "attack"
     """
-    means = {}
-    for key in ("attack", *DELTAS):
-        shares = {p: tables.percent(u["test"], key) for p, u in measured(runs).items()}
-        shares = {p: share for p, share in shares.items() if share is not None}
-        if printed is not None:
-            shares = {p: printed[key][p]["test"] for p in shares if p in printed[key]}
-        means[key] = float(np.mean(list(shares.values()))) if shares else None
-    return means
+    facts = {}
+    for measure, (_, of) in MEASURES.items():
+        shares = {p: share for p, u in measured(runs).items() if (share := of(u["test"]))["of"]}
+        rows = printed.get("attack" if measure == "step" else measure, {})
+        facts[measure] = {
+            "percents": {p: share["percent"] for p, share in shares.items()},
+            "mean": mean([share["percent"] for share in shares.values()]),
+            "published": mean([rows[p]["test"] for p in shares if p in rows]),
+            **{key: sum(share[key] for share in shares.values()) for key in ("hits", "of")}}
+    return facts
 
 
-def mean_shares(runs, printed):
-    """`averages`, ours and printed, as texts."""
-    both = averages(runs), averages(runs, printed)
-    return [{key: in_percent(share) for key, share in means.items()} for means in both]
+def mean_rows(runs, printed):
+    """Rows of a table of our own: `means` in words, with their ranges over the problems."""
+    return [{"measure": str(measure), "share": MEASURES[measure][0], "ours": in_percent(facts["mean"]),
+             "ends": ends_in_words(facts["percents"].values()), "of": facts["of"],
+             "published": None if facts["published"] is None else in_percent(facts["published"])}
+            for measure, facts in means(runs, printed).items() if facts["of"]]
+
+
+def box_facts(runs, printed, of, larger=None):
+    """What the box of a page names, of the networks whose training succeeded; {} where nothing was perturbed.
+
+    of       how many pairs the page has
+    larger   see `learned`
+    """
+    good = learned(runs, larger) if len(runs) else runs
+    shares = means(good, printed)
+    step, one, ten = shares["step"], shares[DELTAS[0]], shares[DELTAS[-1]]
+    if not one["of"]:
+        return {}
+    interval = percentage(one["hits"], one["of"])
+    return {"pairs": len(good), "of": of, "failed": len(runs) - len(good), "one": one["hits"],
+            "perturbed": one["of"], "low": interval["low"], "high": interval["high"], "step": step["mean"],
+            "zero": shares["attack"]["mean"], "ten": ten["mean"],
+            "paper": {"step": step["published"], "one": one["published"], "ten": ten["published"]},
+            "most": step["mean"] > 50, "fewest": step["mean"] < 50, "weak": ten["mean"] < 50,
+            "some": one["mean"] > 1, "odd": [p for p, share in one["percents"].items() if share]}
+
+
+def first(facts, *variants):
+    """The first template whose fact is true, of pairs (fact, template) and a last template without a fact.
+
+    Where there are no facts, a template that no fact completes.
+    """
+    *pairs, last = variants
+    return next((words for fact, words in pairs if facts[fact]), last) if facts else "{nothing}"
+
+
+def draw_means(runs, printed, names, named=()):
+    """Bars of the mean shares, a dot a problem, a line the published mean; None where nothing was attacked.
+
+    named   problems whose dots of the noise of the attack's norm have their names beside them
+    """
+    shares = means(runs, printed)
+    if not shares["step"]["of"]:
+        return None
+    figure, ax = plt.subplots(figsize=(4.8, 3.4))
+    for place, key in enumerate(("step", *DELTAS)):
+        if not shares[key]["of"]:
+            continue
+        ax.bar(place, shares[key]["mean"], width=0.66, alpha=0.55,
+               color=display.PALETTE[1 if key == "step" else 0])
+        percents = shares[key]["percents"]
+        places = dict(zip(percents, place + np.linspace(-0.2, 0.2, len(percents)) * (len(percents) > 1)))
+        ax.plot([*places.values()], [*percents.values()], "o", ms=4, color=display.GUIDE, clip_on=False)
+        for problem in named if key == DELTAS[0] else ():
+            ax.annotate(name(problem, names).replace(" – ", " –\n"), (places[problem], percents[problem]),
+                        xytext=(0.2, 0.45), textcoords="axes fraction",
+                        arrowprops={"arrowstyle": "-", "color": display.GUIDE})
+        ax.plot([place - 0.42, place + 0.42], [shares[key]["published"]] * 2, color=display.PRINTED, lw=2.5)
+    ax.plot([], [], color=display.PRINTED, lw=2.5, label="paper, same pairs")
+    ax.plot([], [], "o", ms=4, color=display.GUIDE, label="one class pair")
+    ax.set_xticks(range(5), ["gradient\nstep", "noise of\nits norm", *(f"{d} ×" for d in DELTAS[1:])])
+    ax.set(ylabel="label flipped, % of images", ylim=(0, 105))
+    ax.legend(loc="upper right", borderaxespad=0)
+    return figure
+
+
+MEANS = ("Bars: the share of test images that a gradient step flips, and that noise of one to ten times its "
+         "norm flips. Dots are class pairs, lines the published means.")
 
 
 def has_learned(problem, right, larger=None):
@@ -113,25 +193,6 @@ def learned(runs, larger=None):
     kept = [has_learned((u["class_a"], u["class_b"]), tables.percent(u["train"], "accuracy"), larger)
             for u in runs.to_dict("records")]
     return runs[kept] if any(kept) else runs
-
-
-def mean_rows(runs, printed):
-    """Rows of a table of our own: means over the problems, their range, the images, the published means."""
-    published = averages(runs, printed)
-    measures = [
-        ("attackable", "attack", lambda part: tables.share(part, "attack")),
-        ("label flipped by a step along the loss gradient", None, tables.flipped_by_step),
-        ("label flipped by a step along the gradient of the logit", None,
-         lambda part: part["logit_attack"]["susceptibility"]),
-        *((f"label flipped by noise, δ = {d}", d, lambda part, d=d: tables.share(part, d)) for d in DELTAS)]
-    rows = []
-    for measure, key, of in measures:
-        shares = [share for part in runs.test if (share := of(part))["of"]]
-        if percents := [share["percent"] for share in shares]:
-            rows.append({"share": measure, "ours": in_percent(np.mean(percents)),
-                         "ends": ends_in_words(percents), "of": sum(share["of"] for share in shares),
-                         "published": in_percent(published[key]) if key else None})
-    return rows
 
 
 def distance_facts(runs, draws):
@@ -205,75 +266,6 @@ def failed_in_words(runs, names, larger=None):
     failed = [name(p, names) for p in measured(runs) if p not in measured(learned(runs, larger))]
     return (f"Training failed on {' and '.join(failed)}: the network is hardly better than one that always "
             "predicts the larger class. It stays in the tables; means leave it out.") if failed else ""
-
-
-def box_words(runs, printed, of, images, *, failed=0, cause=""):
-    """A page in one minute: attacked, perturbed at random, the published values, what they do not show.
-
-    of       how many pairs the page has
-    failed   how many more networks are measured whose training failed
-    cause    a sentence on which networks these are
-    """
-    question = (f"For how many correctly classified {images} does a gradient step of norm at most "
-                f"{LARGEST:g} flip the label, and for how many does random noise?")
-    ours, published = mean_shares(runs, printed)
-    parts = [u["test"] for u in runs.to_dict("records") if u["test"]["tried"]]
-    least = [share for p in parts if (share := tables.share(p, DELTAS[0]))["of"]]
-    if not least:
-        return f"{question} The networks of this run have too few attacks to tell."
-    left_out = f"{counted(failed, 'failed training')} left out; " if failed else ""
-    flipped = in_percent(np.mean([tables.flipped_by_step(p)["percent"] for p in parts]))
-    with_zero = f", or {ours['attack']} with images of zero gradient" if ours["attack"] != flipped else ""
-    own = percentage(*(sum(share[key] for share in least) for key in ("hits", "of")))
-    # Images of one pair have a network in common: over several pairs an interval of all would be too short.
-    spread = (f"{ends_in_words([share['percent'] for share in least])} by pair"
-              if len(least) > 1 and own["hits"] else
-              f"95% interval {in_percent(own['low'])} to {in_percent(own['high'])}")
-    samples = f"{int(runs.draws.max()):,} noise samples"
-    return (f"{question} A step flips {flipped}{with_zero} (mean of {len(runs)} of {counted(of, 'pair')}; "
-            f"{left_out}n = {sum(p['tried'] for p in parts):,}; "
-            f"{ends_in_words([tables.percent(p, 'attack') for p in parts])} by pair; paper, same pairs: "
-            f"{published['attack']}). {samples} of the step's norm flip the label of "
-            f"{own['hits'] or 'none'} of {own['of']:,} images with a step ({spread}; paper, δ = {DELTAS[0]} "
-            f"assumed: {published[DELTAS[0]]}), those of {MENTIONED} and {DELTAS[-1]} times that norm "
-            f"{ours[MENTIONED]} and {ours[DELTAS[-1]]} "
-            f"(means; paper: {published[MENTIONED]} and {published[DELTAS[-1]]}). {cause}").rstrip()
-
-
-def bars(runs, printed):
-    """Share of attackable images, and of those whose label random perturbations of growing norm flip.
-
-    Lines are the published values of the same problems.
-    """
-    ours, published = averages(runs), averages(runs, printed)
-    figure, ax = plt.subplots(figsize=(8, 3.6))
-    for place, key in enumerate(key for key in ours if ours[key] is not None):
-        share, line = ours[key], published[key]
-        ax.bar(place, share, width=0.6, color=display.PALETTE[1 if key == "attack" else 0])
-        ax.plot([place - 0.38, place + 0.38], [line] * 2, color=display.PRINTED, lw=2)
-        over = line if 0 <= line - share < 8 else share     # the text does not stand on the line
-        ax.text(place, over + 1.5, in_percent(share), ha="center", va="bottom")
-    ax.plot([], [], color=display.PRINTED, lw=2, label="published, same problems")
-    ax.set_xticks(range(len(ours)), ["attackable",
-                                     *(f"noise of {d} ×\nits norm" for d in DELTAS)])
-    ax.set(ylabel="attackable, or label flipped, % of images", ylim=(0, 112))
-    ax.legend(loc="upper right")
-    return figure
-
-
-def box(page, runs, printed, images, *, larger=None, cause=""):
-    """Show a page in one minute: the shares over the networks whose training succeeded, in words and as bars.
-
-    larger  see `learned`; images and cause: see `box_words`
-    """
-    if len(chosen := page.best(runs)):
-        good = learned(chosen, larger)
-        page.box(
-            box_words(good, printed, len(runs.published), images, failed=len(chosen) - len(good),
-                         cause=cause),
-            picture=bars(good, printed),
-            alt="Five bars: attackable images, and those whose label noise flips, at one "
-                "to ten times the norm of the attack. Lines mark the published values.")
 
 
 # ---- violins: Figures 8 to 10, 13 and 17 to 20 -----------------------------------------------------------

@@ -10,7 +10,6 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import seaborn as sns
 
 from papers.sutton import experiments, figures, tables
 from papers.sutton.experiments import CHOSEN, EPOCHS, NORMALISED, PAIRS, READINGS, TESTED, departures, screen
@@ -18,15 +17,14 @@ from papers.sutton.tables import SPLITS
 from report import display, prose
 
 FITTED = "fitted: the network was chosen by this value, among others"
-NEAREST = 4     # networks that the picture shows
 NEAR = 10       # points of attackable share
 MARGIN = 1.1    # within so many times the smallest score the fewer departures decide
 SUMMARIES = {"fashion_mnist": ("table-20", "table-21"), "gtsrb": ("table-23", "table-24")}
 WHAT = {"accuracy": "accuracy", "share": "attackable", "mean": "mean norm", "std": "spread of norms"}
 COLUMNS = [(split, what) for split in SPLITS for what in WHAT]
 HEADER = {"pair": "pair", "network": "network", "epochs": "epochs", "seed": "seed", "accuracy": "accuracy, %",
-          "share": "attackable, %", "norm": "norm", "zero": "zero gradient, %", "score": "score",
-          "score_zero": "score, zero gradient attackable"}
+          "share": "attackable, %", "norm": "norm", "zero": "zero gradient, %", "score": "misfit",
+          "score_zero": "misfit, zero gradient attackable"}
 
 
 # ---- the rule --------------------------------------------------------------------------------------------
@@ -124,6 +122,13 @@ def in_order(runs):
                                           u["length"], u["again"]))
 
 
+def compared(runs):
+    """Of the screen on the first pair, what the page shows: Table 2 as printed, and the choice, by name."""
+    wanted = {"as printed": screen()[0], "half the dropout": CHOSEN}
+    first = [u for u in in_order(runs) if u["pair"] == [*PAIRS][0] and u["length"] == runs["length"].min()]
+    return {name: u for name, network in wanted.items() for u in first if u["network"] == network}
+
+
 def in_words(network):
     """A network of the study, such as "batch normalisation, dropout 0.2"."""
     normalised, dropout, penalty = network
@@ -155,7 +160,7 @@ def rows_of_test(paper, *frames):
         wanted = published(paper, dataset).loc[problem]
         names = {"data set": figures.DATASETS[dataset], "problem": experiments.name_of(dataset, *problem)}
         lines += [names | {"network": "published", **_cells(wanted)},
-                  names | {"network": "chosen", **_line(u, wanted, printed)}]
+                  names | {"network": "ours", **_line(u, wanted, printed)}]
     return lines
 
 
@@ -169,13 +174,13 @@ def scores_of_test(paper, *frames):
 
 
 def test_in_words(paper, *frames):
-    """The scores on the problems of the test, and where there is none; nothing of no runs."""
+    """The misfits on the problems of the test, and where there is none; nothing of no runs."""
     means, without = scores_of_test(paper, *frames)
-    failed = "".join(f" On *{problem}* no step flips a label, so that there are no norms and no score "
+    failed = "".join(f" On *{problem}* no step flips a label, so that there are no norms and no misfit "
                      f"(accuracy: {accuracy}%)." for problem, accuracy in without.items())
-    return means and (f"The mean score of the chosen network, zero gradients counted as attackable, is "
-                      f"{means}. A network that misses each of the {len(COLUMNS)} columns by one "
-                      f"standard deviation has a score of {len(COLUMNS)}.{failed}")
+    return means and (f"The mean misfit, zero gradients counted as attackable, is {means}. A network that "
+                      f"misses each of the {len(COLUMNS)} columns by one standard deviation has a misfit of "
+                      f"{len(COLUMNS)}.{failed}")
 
 
 HEADER_OF_TEST = {"data set": "data set", "problem": "problem"} | {
@@ -207,29 +212,24 @@ def on_all_pairs(scores):
     return by_pair.iloc[by_pair.mean(axis=1).argsort()]
 
 
-def draw(runs, printed, nearest):
-    """Deviations by column of the four nearest networks on all pairs and of the first of the screen.
+def draw_misfits(runs, printed):
+    """Misfits of all networks of the screen's epochs, a line a network, the nearest first; a marker a pair.
 
-    The first of the screen is the paper's, whatever its epochs, which stand in its row.
-
-    nearest   what `on_all_pairs` returns; zero gradients count as in its first row
+    Images of zero gradient count as attackable. None of no misfit.
     """
-    zero = nearest.index[0][2]
-    some = [(network, epochs) for network, epochs, counted in nearest.index if counted == zero][:NEAREST]
-    shown = [u for u in in_order(runs)
-             if (u["network"], u["length"]) in some or u["network"] == screen()[0]]
-    off = pd.DataFrame([deviations(measured(u, zero=zero), printed.loc[PAIRS[u["pair"]]], printed)
-                        for u in shown],
-                       [f"{u['pair']}, {in_words(u['network'])}, {u['length']} epochs" for u in shown])
-    off = off.groupby(level=0, sort=False).mean().dropna()      # over seeds
-    figure, ax = plt.subplots(figsize=(7.2, 2 + 0.3 * len(off)), layout="none")
-    sns.heatmap(off, annot=True, fmt="+.1f", cmap=display.DEVIATIONS, vmin=-3, vmax=3, cbar=False, ax=ax,
-                xticklabels=[f"{WHAT[w]}, {split}" for split, w in off.columns], yticklabels=True)
-    ax.set(xlabel="", ylabel="")
-    figure.supxlabel("deviation from the published value, in standard deviations of all pairs")
-    plt.setp(ax.get_xticklabels(), rotation=30, ha="right")
-    plt.setp(ax.get_yticklabels(), rotation=0)
-    figure.set_layout_engine("constrained")     # seaborn turns long labels and draws once, with no room
+    of = scores(runs, printed).query("zero").dropna()
+    by_pair = of[of.epochs == of.epochs.min()].groupby(["network", "pair"]).score.mean().unstack()
+    if by_pair.empty:
+        return None
+    by_pair = by_pair.iloc[by_pair.min(axis=1).argsort()[::-1]]
+    figure, ax = plt.subplots(figsize=(5.6, 1.4 + 0.25 * len(by_pair)))
+    for pair, marker, color in zip(PAIRS, display.MARKERS, display.PALETTE):
+        if pair in by_pair:
+            ax.plot(by_pair[pair], range(len(by_pair)), marker, color=color, label=pair)
+    ax.axvline(len(COLUMNS), color=display.GUIDE, ls="--", lw=1)
+    ax.set_yticks(range(len(by_pair)), map(in_words, by_pair.index))
+    ax.set(xscale="log", xlabel="misfit")
+    figure.legend(loc="outside upper center", ncols=2)
     return figure
 
 
@@ -240,31 +240,27 @@ def choice_in_words(runs, printed):
     if chosen is None:
         return f"The rule has not chosen yet: {missing} of {len(wanted)} trainings of the study are missing."
     network, epochs, zero = chosen
-    return (f"The rule chooses {in_words(network)}, {epochs} epochs, where images with a zero gradient count "
-            f"as {counting(zero)}; {missing} of {len(wanted)} trainings were not needed, since even scores "
-            "of 0 there would not change the choice.")
+    return (f"The rule chose {in_words(network)}, {epochs} epochs, with images of zero gradient counted as "
+            f"{counting(zero)}; {missing} of {len(wanted)} trainings were not needed, since even a misfit of "
+            "0 there would not change the choice.")
 
 
-def again_in_words(runs, pages, printed):
-    """How far another training of the chosen network, with the same seed, is from the study's.
+def again_facts(runs, pages, printed):
+    """How far another training of the chosen network, with the same seed, is from the study's; {} of none.
 
     pages   runs of the page on CIFAR-10, which trained the chosen network on a pair of the study once more
     """
     second = {experiments.name_of("cifar10", u["class_a"], u["class_b"]): u for u in pages.to_dict("records")}
     first = {u["pair"]: u for u in in_order(runs)
              if (u["network"], u["length"], u["again"]) == (CHOSEN, EPOCHS, 0) and u["pair"] in second}
-    sentences = []
     for pair, u in first.items():
-        ours, theirs = (score(measured(v, zero=True), printed.loc[PAIRS[pair]], printed)
-                        for v in (u, second[pair]))
-        if abs(ours - theirs) > 1e-9:   # else the page shows the study's own run
+        ours, other = (score(measured(v, zero=True), printed.loc[PAIRS[pair]], printed)
+                       for v in (u, second[pair]))
+        if abs(ours - other) > 1e-9:   # else the page shows the study's own run
             margin = (MARGIN - 1) * on_all_pairs(scores(runs, printed)).iloc[0].mean()
-            sentences.append(
-                f"A training varies with the processor, even with the same seed: on *{pair}* the chosen "
-                f"network, trained again for {{ref}}`sutton-7-2-1`, has a score of {prose.short(theirs)} in "
-                f"place of {prose.short(ours)}. The margin of rule 5 is {prose.short(margin)}, less than "
-                "this difference: the order of the nearest networks is within the spread of trainings.")
-    return " ".join(sentences)
+            return {"pair": pair, "first": ours, "again": other, "margin": margin} if (
+                abs(ours - other) > margin) else {}
+    return {}
 
 
 def literal_facts(runs, printed):
@@ -277,12 +273,12 @@ def literal_facts(runs, printed):
 
 
 def beside_literal(pages, as_printed, printed):
-    """A row a pair of CIFAR-10 on which both networks are trained: their scores."""
+    """A row a pair of CIFAR-10 on which both networks are trained: their misfits."""
     chosen, literal = ({} if frame.empty else {
         ab: score(measured(u, zero=True), printed.loc[ab], printed)
         for ab, u in figures.measured(frame).items()} for frame in (pages, as_printed))
-    return [{"pair": experiments.name_of("cifar10", *ab), "chosen network": chosen[ab],
-             "Table 2 as printed": literal[ab], "used for the choice": ab in PAIRS.values()}
+    return [{"pair": experiments.name_of("cifar10", *ab), "half of dropout and epochs": chosen[ab],
+             "as printed": literal[ab], "used for the choice": ab in PAIRS.values()}
             for ab in chosen if ab in literal]
 
 
@@ -310,26 +306,54 @@ def counting(zero):
     return "attackable" if zero else "not attackable"
 
 
-def box(page, trained, tested, paper):
-    """The box of the page."""
-    runs, printed = page.best(trained), published(paper)
-    if not len(runs) or (nearest := on_all_pairs(scores(runs, printed))).empty:
-        return
-    network, epochs, zero = nearest.index[0]
-    points = " and ".join(f"{prose.short(score)} on *{pair}*" for pair, score in nearest.iloc[0].items())
-    means, without = scores_of_test(paper, *page.best(*tested))
-    failed = f"; training failed on {' and '.join(without)}" if without else ""
-    page.box(
-        "Which network, near the one that the paper describes, gives its accuracies, attackable shares and "
-        f"norms? The network with {'batch' if network[0] == 'bn' else 'no batch'} normalisation, "
-        f"{in_words(('plain', *network[1:]))} and {figures.counted(epochs, 'epoch')} has the smallest mean "
-        f"score, with images of zero gradient counted as {counting(zero)}: {points} (the sum of eight "
-        "squared deviations, in standard deviations over the published pairs). "
-        + (f"On problems that had no part in the choice, the score is {means}{failed}. " if means else "")
-        + "It departs from the paper's text in "
-        f"{' and '.join(departures(*network, epochs=epochs)) or 'nothing'}.",
-        picture=draw(runs, printed, nearest), alt="A heat map: rows are networks on a pair of classes, "
-        "columns are the deviations from the published values.")
+def shares_of_test(paper, *frames):
+    """`{data set: {"ours", "published"}}`: test images that a gradient step flips, percent by problem.
+
+    frames   runs by data set, in the order of `TESTED`; a problem whose training failed is left out
+    """
+    shares = {}
+    for dataset, runs in zip(TESTED, frames):
+        larger, wanted = figures.LARGER_SIGN if dataset == "gtsrb" else None, published(paper, dataset)
+        good = figures.measured(figures.learned(runs, larger)) if len(runs) else {}
+        tried = {p: u["test"] for p, u in good.items() if u["test"]["tried"]}
+        if tried:
+            shares[dataset] = {
+                "ours": {p: tables.flipped_by_step(part)["percent"] for p, part in tried.items()},
+                "published": {p: wanted.loc[p]["test", "share"] for p in tried}}
+    return shares
+
+
+CALLED = {"cifar10": "CIFAR-10", "fashion_mnist": "clothes", "gtsrb": "traffic signs"}
+
+
+def facts_of_test(shares):
+    """What the box names of `shares_of_test`: means by data set, and where they are within `NEAR` points."""
+    means = {key: {name: prose.mean(list(both[key].values())) for name, both in shares.items()}
+             for key in ("ours", "published")}
+    near = [CALLED[name] for name in CALLED
+            if name in shares and abs(means["ours"][name] - means["published"][name]) <= NEAR]
+    return {"n": sum(len(both["ours"]) for both in shares.values()), **means["ours"],
+            "paper": means["published"], "only_there": near == [CALLED["cifar10"]],
+            "nowhere": not near, "near": " and ".join(near)} if shares else {}
+
+
+def draw_test(shares):
+    """Two bars a data set, ours and published: means of `shares_of_test`, a dot a class pair."""
+    if not shares:
+        return None
+    figure, ax = plt.subplots(figsize=(4.8, 3.2))
+    some = [name for name in CALLED if name in shares]
+    for key, shift, color in (("ours", -0.2, display.PALETTE[0]), ("published", 0.2, display.PRINTED)):
+        for place, name in enumerate(some):
+            percents = list(shares[name][key].values())
+            ax.bar(place + shift, prose.mean(percents), 0.38, color=color, alpha=0.55,
+                   label=None if place else {"ours": "ours", "published": "paper, same pairs"}[key])
+            ax.plot([place + shift] * len(percents), percents, "o", ms=4, color=display.GUIDE)
+    ax.set_xticks(range(len(some)), [CALLED[name] for name in some])
+    ax.set(ylabel="label flipped by a gradient step,\n% of test images", ylim=(0, 112))
+    ax.plot([], [], "o", ms=4, color=display.GUIDE, label="one class pair")
+    figure.legend(loc="outside upper center", ncols=3, columnspacing=1, handlelength=1.2)
+    return figure
 
 
 # ---- the chosen network on the pages of Section 7.2 ------------------------------------------------------
@@ -342,10 +366,35 @@ def fitted(rows):
     return [marked(row) if (row["class_a"], row["class_b"]) in PAIRS.values() else row for row in rows]
 
 
-def departs_in_words():
-    """In what the networks of the pages depart from the text."""
-    return (f"Our networks depart from the text in {' and '.join(departures(*CHOSEN, epochs=EPOCHS))}, "
-            f"chosen on {figures.counted(len(PAIRS), 'pair')} of CIFAR-10.")
+def limit_of_pairs(runs, names):
+    """The limit of the box on CIFAR-10: pairs of cats alone, or how many pairs are measured."""
+    cats = [names.index("cat") in pair for pair in figures.measured(runs)]
+    return ("All {pairs} pairs contain cats." if all(cats) else
+            "{pairs} of {of} class pairs are measured, with half the printed dropout and epochs.")
+
+
+def facts_of_signs(runs, printed, of):
+    """`figures.box_facts` of traffic signs, and the accuracies of the pair that such noise flips.
+
+    "lowest" says whether there is one such pair, and no network has a lower accuracy.
+    """
+    facts = figures.box_facts(runs, printed, of, figures.LARGER_SIGN)
+    if len(facts.get("odd", ())) != 1:
+        return facts | {"lowest": False}
+    accuracy = {p: tables.percent(u["test"], "accuracy") for p, u in figures.measured(runs).items()}
+    odd, = facts["odd"]
+    return facts | {"lowest": accuracy[odd] == min(accuracy.values()), "odd_accuracy": accuracy[odd],
+                    "odd_paper": printed["accuracy"][odd]["test"]}
+
+
+def limit_of_signs(facts):
+    """The limit of the box on traffic signs: whose images noise of the attack's norm flips, what failed."""
+    if len(facts.get("odd", ())) == 1 and facts["failed"]:
+        return ("All {one} belong to one of {pairs} class pairs; training failed on "
+                + ("a further one." if facts["failed"] == 1 else "{failed} further ones."))
+    return "One network a pair" + (
+        "; the odd pair has the lowest accuracy ({odd_accuracy:.0f}%; paper: {odd_paper:.0f}%)."
+        if facts["lowest"] else ".")
 
 
 def as_printed_in_words(runs, plain, printed, larger=None):

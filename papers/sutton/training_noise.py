@@ -1,0 +1,166 @@
+"""Training with random noise (Sections 7.1.4 and 7.2.1): Tables 13 to 18, Figures 15 and 16, and their box.
+
+Everywhere `runs` is a DataFrame with a row a network trained with noise, `without` one of networks trained
+without; `kind` is "cube" (noise uniform in an L-infinity ball) or "ball" (in an L2 ball), and a level counts
+from 1, the smallest noise, to 3; level 0 is without noise.
+"""
+from functools import partial
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from papers.sutton import experiments, figures, tables
+from papers.sutton.claims import AVERAGED, PAPER, average
+from report import display
+
+KINDS, LEVELS = {"cube": "L∞", "ball": "L2"}, (1, 2, 3)
+NUMBER = {(kind, n): 11 + 2 * n + (kind == "ball") for n in LEVELS for kind in KINDS}    # of tables
+QUANTITIES = {"accuracy": ("accuracy", None), "susceptibility": ("adversarial_susceptibility", None),
+              **{norm: ("adv_attack_norm", norm) for norm in tables.NORMS}}     # of a panel, with its norm
+WITHOUT = {"accuracy": "table-4", "susceptibility": "table-5"}      # tables of the networks without noise
+PROBLEMS = [f"{a} vs {b}" for a, b in experiments.problems_of(10)]
+STATUS = "fitted: the noise levels are lost; ours are assumed round numbers, not optimised"
+SIZEABLE = 10   # points by which the box calls a fall of the attackable share more than small
+ENOUGH = 5      # of nine class pairs, from which on the box gives their mean
+
+
+def at(runs, kind, n):
+    """`{class_a: run}` of a kind and level of noise, which is the last part of a run's name."""
+    return {u["class_a"]: u for u in runs[runs.noise == kind].to_dict("records")
+            if u["run"].endswith(f"-{n}")}
+
+
+def misfit(runs, reading):
+    """How far STD over mean lies from the printed one, as the mean size of the logarithm of their ratio."""
+    off = []
+    for (kind, n), number in NUMBER.items():
+        nets = at(runs, kind, n)
+        for r in PAPER[f"table-{number}"].rows:
+            if r["norm"] == "l2" and r["class_a"] in nets:
+                ours = tables.cell(nets[r["class_a"]][r["split"]], "l2", reading)
+                if all(ours.values()):
+                    off.append(abs(np.log(ours["std"] / ours["mean"]) - np.log(r["std"] / r["mean"])))
+    return float(np.mean(off)) if off else float("inf")
+
+
+def best(runs):
+    """The reading (`claims.AVERAGED`) with the smallest misfit."""
+    return min(AVERAGED, key=lambda r: misfit(runs, r))
+
+
+def readings(runs):
+    """The factors of the misfits, and the reading with the smallest, in words; {} of no attacks."""
+    off = {name: misfit(runs, r) for r, name in AVERAGED.items()}
+    return {"factors": "; ".join(f"{name}: {np.exp(size):.3g}" for name, size in off.items()),
+            "best": AVERAGED[best(runs)]} if np.isfinite(list(off.values())).all() else {}
+
+
+def failed(runs, kind, a):
+    """Whether a training of a problem failed at any level; no where all trainings did."""
+    learned = runs.run.isin(figures.learned(runs).run)
+    return not learned[(runs.noise == kind) & (runs.class_a == a)].all()
+
+
+def published(kind, n, panel, split, problems):
+    """The published mean over problems ("0 vs 1") of what a panel shows; None of norms without noise."""
+    if n == 0:
+        return average([r[split] for r in PAPER[WITHOUT[panel]].rows if tables.problem(r) in problems]
+                       if panel in WITHOUT else [])
+    quantity, norm = QUANTITIES[panel]
+    return average([r["mean"] if norm else r["value"] for r in PAPER[f"table-{NUMBER[kind, n]}"].rows
+                    if (r["quantity"], r["norm"], r["split"]) == (quantity, norm, split)
+                    and r["problem"] in problems])
+
+
+def curves(kind, runs, without):
+    """{level: {"size", "problems", panel: {split: mean}}}; level 0 is without noise."""
+    reading, data = best(runs), {}
+    groups = {0: {u["class_a"]: u for u in without.to_dict("records")},
+              **{n: at(runs, kind, n) for n in LEVELS}}
+    # The same problems at every size, so that lines join what can be compared.
+    common = set.intersection(*(set(nets) for nets in groups.values() if nets))
+    common = {a for a in common if not failed(runs, kind, a)} or common
+    for n, nets in groups.items():
+        if some := [u for a, u in nets.items() if a in common]:
+            data[f"level {n}"] = {
+                "size": float(some[0]["noise_size"]), "problems": [tables.problem(u) for u in some],
+                **{panel: {split: average([tables.value(u[split], panel, reading) for u in some])
+                           for split in tables.SPLITS} for panel in QUANTITIES},
+                "readings": {r: {panel: average([tables.value(u["train"], panel, r) for u in some])
+                                 for panel in ("susceptibility", "l2")} for r in AVERAGED}}
+    return data
+
+
+def rows_of(kind, n):
+    """runs -> rows of a table in the reading that fits; beside each value what the claims need."""
+    def value(run, split, panel, reading):
+        return None if run is None else tables.value(run[split], panel, reading)
+
+    def rows(runs, without):
+        reading, nets = best(runs), {k: at(runs, kind, k) for k in LEVELS}
+        free = {u["class_a"]: u for u in without.to_dict("records")}
+        return [{"quantity": quantity, "norm": norm, "split": split, "problem": tables.problem(u),
+                 **tables.cell(u[split], panel, reading), "status": STATUS, "failed": failed(runs, kind, a),
+                 "levels": {r: [value(nets[k].get(a), split, panel, r) for k in LEVELS] for r in AVERAGED},
+                 "without": {r: value(free.get(a), split, panel, r) for r in AVERAGED}}
+                for a, u in nets[n].items() for split in tables.SPLITS
+                for panel, (quantity, norm) in QUANTITIES.items()]
+    return rows
+
+
+def draw(kind, runs, without):
+    """Figure 15 or 16: see `figures.draw_noise`."""
+    return figures.draw_noise(curves(kind, runs, without), partial(published, kind), KINDS[kind])
+
+
+def rows_of_counting(runs, without):
+    """A row a level of L-infinity noise: the attackable share in both ways to count zero gradients."""
+    return [{"noise": f"{v['size']:g}" if v["size"] else "none",
+             **{r: v["readings"][r]["susceptibility"] for r in ("found", "lost")},
+             "published": published("cube", int(n.split()[1]), "susceptibility", "train", v["problems"])}
+            for n, v in curves("cube", runs, without).items()]
+
+
+# ---- the box ---------------------------------------------------------------------------------------------
+def box_facts(levels):
+    """What the box names of the `curves` of L-infinity noise: without noise and with the strongest."""
+    shares = [v["susceptibility"]["train"] for v in levels.values()]
+    if len(shares) <= len(LEVELS) or None in shares:
+        return {}
+    first, *_, last = levels.values()
+    problems, small = first["problems"], max(shares[0] - share for share in shares) < SIZEABLE
+    few = len(problems) < ENOUGH
+    paper = {name: published("cube", n, panel, "train", problems) for name, n, panel in (
+        ("none", 0, "susceptibility"), ("most", 3, "susceptibility"), ("accuracy", 3, "accuracy"))}
+    return {"pairs": len(problems), "alone": len(problems) == 1, "few": few, "hardly": not few and small,
+            "falls": shares[-1] < shares[0], "none": shares[0], "most": shares[-1], "paper": paper,
+            "accuracy": {"none": first["accuracy"]["train"], "most": last["accuracy"]["train"]}}
+
+
+def draw_box(levels, kind="cube"):
+    """Accuracy and attackable share of training images over the level of noise, ours and published.
+
+    Grey lines are the published values of single class pairs that are not among ours. None of no levels.
+    """
+    if not levels:
+        return None
+    some = next(iter(levels.values()))["problems"]
+    figure, axes = plt.subplots(1, 2, figsize=(5.2, 2.9), sharex=True, sharey=True)
+    for ax, panel in zip(axes, WITHOUT):
+        def line(problems, *style, panel=panel, ax=ax, **how):
+            ax.plot([published(kind, n, panel, "train", problems) for n in (0, *LEVELS)], *style, **how)
+
+        for problem in PROBLEMS:
+            if problem not in some:
+                line([problem], "-", color=display.PALE, lw=1)
+        ax.plot([], [], "-", color=display.PALE, lw=1, label="paper, other pairs")
+        line(some, "--s", color=display.PRINTED, ms=4, label="paper, same pairs")
+        ax.plot([int(n.split()[1]) for n in levels], [v[panel]["train"] for v in levels.values()], "-o",
+                color=display.PALETTE[0], lw=2, label="ours")
+        ax.set(title={"accuracy": "accuracy", "susceptibility": "attackable"}[panel], ylim=(40, 103))
+        ax.set_xticks((0, *LEVELS), ["none", "weak", "middle", "strong"])
+    axes[0].set_ylabel("% of training images")
+    figure.supxlabel("noise in training", fontsize=display.SMALLEST)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, columnspacing=1,
+                  handlelength=1.5)
+    return figure
