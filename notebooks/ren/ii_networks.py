@@ -37,13 +37,11 @@ recipe: str = None  # name of a training recipe; None takes the profile's value
 # %% tags=["hide-cell"]
 from dataclasses import replace
 
-import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from skimage.metrics import structural_similarity
 
-from papers.ren import experiments
-from papers.ren.experiments import ARCHITECTURES
+from papers.ren import experiments, figures
 from papers.ren.figures import over_nets
 from report import display, reference
 from report.page import start
@@ -105,38 +103,15 @@ def rows(networks):
 
 page.table("table-2", networks, rows)
 
-
 # %% [markdown]
 # The paper trains one network of each architecture. The figure shows each of our networks by itself. Where the labels in one column
 # differ, the published label is that of one training, not of the architecture.
 
 # %%
-def draw_answers(networks):
-    """The answers of all nets at the height of their probability, with the paper's as dashed lines."""
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), sharey=True)
-    printed = {row["row"]: row for row in paper["table-2"].rows}
-    for ax, name in zip(axes, UNIFORM):
-        for x, a in enumerate(ARCHITECTURES):
-            nets = networks[networks.architecture == a]
-            places = x + np.linspace(-0.28, 0.28, len(nets)) if len(nets) > 1 else [x]
-            for place, height, answer in zip(places, nets[f"{name}_pct"], nets[f"{name}_class"]):
-                ax.text(place, height, answer, ha="center", va="center", fontsize=15,
-                        color=display.PALETTE[0], weight="bold")
-            cell = printed[f"pure_{name}"][f"architecture_{a}"]
-            ax.hlines(cell["probability_pct"], x - 0.4, x + 0.38, ls="--", lw=1, color=display.GUIDE)
-            ax.text(x + 0.4, cell["probability_pct"], cell["predicted_class"],
-                    color=display.GUIDE, fontsize=11, va="center")
-        ax.set(xticks=range(len(ARCHITECTURES)), xticklabels=ARCHITECTURES.values(),
-               xlim=(-0.6, 2.6), ylim=(0, 108),
-               xlabel="architecture", title=f"Label of an all-{name} image")
-    axes[0].set_ylabel("probability of the label (%)")
-    return figure
-
-
 ANSWERS_ALT = ("Two panels, for a white and a black image. In three columns, A, B and C, stand the labels "
                "of the trained networks, each at the height of its probability, beside dashed lines for the "
                "paper's three networks.")
-page.picture(networks, draw_answers, alt=ANSWERS_ALT,
+page.picture(networks, figures.draw_labels, alt=ANSWERS_ALT,
             caption="Predicted label of each trained network for a white and a black image, at the height of "
                     "its probability. Dashed, with the label at its end: the paper's networks")
 
@@ -237,28 +212,23 @@ display.say(f"In {2 * PAIRS} comparisons the two differ by {'less' if within els
 
 # %%
 known = page.best(networks)
-if len(known):
-    kinds = known.groupby("architecture")
-    differing = [name for a, name in ARCHITECTURES.items()
-                 if known[known.architecture == a].white_class.nunique() > 1]
-    several = "Networks of one architecture agree on white." if kinds.size().max() > 1 else ""
-    alone = (f"In {len(differing)} of {len(kinds)} architectures, networks that differ only in the seed "
-             "of their training disagree on white, so that a single network's label of white, such as a "
-             "published one, does not characterise its architecture." if differing else several)
-    often, likely = known.white_class.value_counts(), kinds.white_pct.mean()
-    printed = {row["row"]: [row[f"architecture_{a}"]["predicted_class"] for a in ARCHITECTURES]
-              for row in paper["table-2"].rows if row["row"].startswith("pure")}
-    page.box(
-        "Which digit does a network trained on MNIST digits predict for an all-white or an all-black image, "
-        f"which shows no digit? {int((known.black_class == 1).sum())} of {len(known)} networks of three "
-        f"architectures (mean test accuracy {known.test_pct.mean():.1f}%) label the black image 1 (paper: "
-        f"{printed['pure_black'].count(1)} of {len(printed['pure_black'])} networks). The white image gets "
-        f"{known.white_class.nunique()} different labels, most often {often.index[0]} ({often.iloc[0]} of "
-        f"{len(known)} networks; paper: labels {', '.join(map(str, printed['pure_white']))}, one network "
-        f"each); the mean probability of its label is {likely.min():.0f}% to {likely.max():.0f}% by "
-        "architecture. "
-        f"{alone}",
-        picture=draw_answers(known), alt=ANSWERS_ALT)
+facts = figures.uniform_labels(known)
+page.box(
+    "Which digit do networks assign to an all-white or all-black image?",
+    figures.first(
+        facts, ("always", "Black is always labelled {label}, but the label of white changes from training to "
+                          "training."),
+        ("differ", "The label of white changes from training to training, that of black less often."),
+        "White gets {white.labels} different labels from {networks} networks."),
+    figures.first(
+        facts, ("differ",
+                "Black is labelled {label} by {black} of {networks} networks of three architectures (paper: "
+                "{paper.black} of {paper.networks}). White gets {white.labels} different labels; in each "
+                "architecture, networks that differ only in their seed disagree on it."),
+        "Black is labelled {label} by {black} of {networks} networks (paper: {paper.black} of "
+        "{paper.networks})."),
+    figures.first(facts, ("differ", "So a published label of white describes one training only."), ""),
+    facts=facts, picture=figures.draw_labels(known) if facts else None, alt=ANSWERS_ALT)
 
 # %%
 page.finish()

@@ -239,7 +239,7 @@ def facts_of(searches):
            for k in ("separability", "mixtures")},
         **{k: " and ".join(f"{row[k]:.3f} towards {row['background']}" for row in rows)
            for k in ("robustness", "robustness_published")},
-        "published": " and ".join(dict.fromkeys(f"{row['separability_published']:.3f}" for row in rows))}
+        "paper": float(np.mean([row["separability_published"] for row in rows]))}
 
 page.text(searches, facts_of,
         "Of {starts} starts {excluded:,} are excluded, because the network gives digit and background one "
@@ -267,20 +267,19 @@ page.text(searches, facts_of,
 # - `dataset="fashion_mnist"`: start from a shirt or a boot. The search again stops at two nearly equal images.
 
 # %%
-best, shown = page.best(searches), page.best(path)
-if len(best) and len(shown):
-    facts = facts_of(best)
-    page.box(
-        "How similar are the two images between which a network's label changes? Algorithm 1 of Ren et al. "
-        "mixes a digit again and again, half and half, with a white or black image, until the two images "
-        f"on either side of the decision boundary have an SSIM above {facts['above']} (1 for equal "
-        f"images). The mean SSIM of {facts['separability']:.3f} (n = {facts['searched']:,} searches, "
-        f"{facts['networks']} network{facts['s']} of architecture {facts['architecture']}; paper: "
-        f"{facts['published']}) reflects this stopping rule: {facts['converged']:.1f}% of the searches "
-        f"reach it, after {facts['mixtures']:.1f} mixtures on average. The last image with the digit's "
-        f"label has a mean SSIM to the digit of {facts['robustness']} (paper: "
-        f"{facts['robustness_published']}).",
-        picture=figures.draw_path(shown), alt=PATH_ALT)
+best, way = page.best(searches), page.best(path)
+drawn = len(best) and len(way)
+page.box(
+    "How alike are the images on both sides of a boundary?",
+    "Almost equal, but only because the search stops once they are.",
+    "It mixes a digit with white or black until the last image with the digit's label and the first to lose "
+    "it have a similarity (SSIM) above {above}. Of {searched:,} searches {converged:.1f}% end so, on average "
+    "at {separability:.3f} (paper: {paper:.3f}).",
+    "So the number describes the stopping rule.",
+    facts=facts_of(best) if drawn else None,
+    picture=figures.draw_stop(way, best) if drawn else None,
+    alt="A digit, a uniform image and their mixtures. Below, a mark a network: the similarity of the two "
+        "sides lies just right of the line where a search stops; that of digit and last image is spread.")
 
 # %%
 page.finish()

@@ -43,7 +43,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from papers.ren import experiments
+from papers.ren import experiments, figures
 from papers.ren.experiments import ARCHITECTURES, UNIFORM
 from papers.ren.figures import over_nets
 from report import display, reference
@@ -260,28 +260,18 @@ page.text(searches, lambda runs: (
 # 3. *How much is chance?* `-p nets 3` in a quick run, which has fewer, shows the spread between networks in every row of Table III.
 
 # %%
-if table_3 and figure_2:
-    means = [row["robustness_ssim"].value for row in table_3["rows"]]
-    rows, by = of_this_page(*page.best(searches, variants)), what_the_definition_does(page.best(searches))
-    differs = sum(c["column"] == "robustness_ssim" and c["mark"] == "≠" for c in table_3["cells"])
-    form = (f"; by another usual form of SSIM the mean distance from the published values is {by['by']:.2f} "
-            f"(by this one: {by['own']:.2f})") if by else ""
-    first = page.best(pictures).iloc[0]
-    n = list(first.excluded).index(False)
-    figure, axes = plt.subplots(1, 3, figsize=(6, 2.4))
-    display.image_grid(axes, [first.original[n], first.inside[n], first.outside[n]], [
-        "a test digit", f"inside: label {first.inside_class[n]}", f"outside: label {first.outside_class[n]}"])
-    page.box(
-        "How much can a digit be mixed with white or black before a network changes its label? Robustness "
-        "is the SSIM (1 for equal images) between the digit and the last mixture with its label; a higher "
-        f"value means a less robust network. Over {len(rows)} combinations of architecture and background "
-        f"its mean is {min(means):.2f} to {max(means):.2f} (n = {rows.networks.max()} networks each; "
-        f"paper: {PRINTED.robustness_ssim.min():.2f} to {PRINTED.robustness_ssim.max():.2f}, one network "
-        f"each). In {rows.outliers.sum()} of {len(rows)} combinations the published value lies more than "
-        f"0.02 outside the range of our networks, in {differs} outside the 99% interval for one further "
-        f"network{form}.", picture=figure,
-        alt="Three images: a test digit, and two grey images, one slightly lighter, that are given different "
-            "labels.")
+best = page.best(searches)
+facts = figures.spread(best)
+page.box(
+    "How far can a digit be mixed with white before its label changes?",
+    figures.first(facts, ("as_much", "That depends on the training run as much as on the architecture."),
+                  "That depends on the architecture and on the training run."),
+    "The last mixture with the old label has a similarity (SSIM; {whole} if unchanged) to the digit of "
+    "{a.lowest:.2f} to {a.highest:.2f} over {trainings} trainings of one architecture (paper, one training: "
+    "{paper:.2f}). Averaged over trainings, three architectures reach {least:.2f} to {most:.2f}.",
+    facts=facts, picture=figures.draw_trainings(best) if facts else None,
+    alt="Six rows, three architectures towards white and towards black: a dot for each training, a tick for "
+        "the published network. The dots of one row are as far apart as the rows towards white.")
 
 # %%
 page.finish()

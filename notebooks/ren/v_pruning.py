@@ -52,7 +52,7 @@ import torch
 from papers.ren import claims, experiments, figures
 from papers.ren.experiments import SETTINGS, UNIFORM, UNPRUNED
 from papers.ren.figures import over_nets
-from report import display, prose, reference
+from report import display, reference
 from report.cell import values
 from report.page import start
 from shared import borderline
@@ -270,38 +270,23 @@ page.figure(
 # - `architecture="c"`: another network. The curves keep their direction; their places move.
 
 # %%
-BOX = (
-    "Does pixel pruning (pixels below t become 0, those above T 255) make the two images on either side of a "
-    "decision boundary less similar? With t = {t} and T = {T} their mean SSIM (n = {n} "
-    "networks) is {ours.white.separability_ssim:.3f} towards white and {ours.black.separability_ssim:.3f} "
-    "towards black (unpruned {plain.white.separability_ssim:.3f} and {plain.black.separability_ssim:.3f}; "
-    "paper: {paper.white.separability_ssim:.3f} and {paper.black.separability_ssim:.3f}); only "
-    "{reached:.2g}% of the searches reach the SSIM of {threshold} that ends them, since a pruned mixture can "
-    "equal one of its images. The price is robustness: the SSIM of digit and last image with its label "
-    "(higher: less robust) is {ours.white.robustness_ssim:.3f} and {ours.black.robustness_ssim:.3f} "
-    "(unpruned {plain.white.robustness_ssim:.3f} and {plain.black.robustness_ssim:.3f}; paper: "
-    "{paper.white.robustness_ssim:.3f} and {paper.black.robustness_ssim:.3f}). Claims on Table IV that hold: "
-    "{hold} of {claims}, or {decided} if pixels of exactly 128 are pruned, too.")
-
-
-def facts_of(runs):
-    """For sentences: SSIM without pruning, with the strongest one and as published, by background; claims."""
-    at, (t, T) = claims.by_key(values(rows(runs))), SETTINGS[-1]
-    readings = suspects(runs)
-    tried = {row["reading"]: sum(row[words] is True for words in claims.PRUNING) for row in readings}
-    return {"t": t, "T": T, "n": runs.seed.nunique(), "claims": len(claims.PRUNING),
-            "hold": tried.get("as in Table IV"), "threshold": runs.threshold.max(),
-            "reached": 100 * of(runs, "mixed", [(t, T)]).reached.mean(),
-            "decided": " or ".join({str(n): 0 for name, n in tried.items() if name.startswith("128 ")}),
-            "plain": {b: at.get((b, *UNPRUNED)) for b in UNIFORM},
-            "ours": {b: at.get((b, t, T)) for b in UNIFORM},
-            "paper": {b: claims.by_key(TABLE.rows)[b, t, T] for b in UNIFORM}}
-
-
-best = page.best(searches, curve)
-if all(map(len, best)) and (facts := facts_of(best[0])) and prose.complete(BOX, facts):
-    page.box(prose.fill(BOX, facts), picture=figures.draw_trade_off(best[1]), sets=(searches, curve),
-               alt="Robustness over separability, in two panels; larger thresholds lie further left and up.")
+best = page.best(searches)
+facts = figures.pruning(best)
+page.box(
+    "Does turning pixels black or white (pruning) make both sides of a boundary look different?",
+    figures.first(facts, ("traded", "Yes, but a digit then keeps its label under smaller changes only."),
+                  ("differ", "Yes."), "Not in these networks."),
+    figures.first(
+        facts, ("traded",
+                "On the way from a digit to white, the last image with its label and the first without it "
+                "have similarity {sides.plain:.3f}; with pruning, {sides.pruned:.2f} ({n} networks; paper: "
+                "{sides.paper:.2f}). That last image's similarity to the digit rises from {digit.plain:.2f} "
+                "to {digit.pruned:.2f} (paper: {digit.paper:.2f})."),
+        "On the way from a digit to white, the last image with its label and the first without it have "
+        "similarity {sides.plain:.3f}; with pruning, {sides.pruned:.2f} (paper: {sides.paper:.2f})."),
+    facts=facts, picture=figures.draw_pruning(best) if facts else None,
+    alt="Two panels, towards white and black: over four steps of pruning the similarity of the two sides "
+        "falls and that of digit and last image with its label rises; the lines cross.")
 
 # %%
 page.finish()

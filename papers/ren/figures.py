@@ -1,13 +1,20 @@
-"""What the pages of `ren` share: rows over networks, the path of one search, the trade-off of pruning."""
+"""What the pages of `ren` share: rows over networks, what a box says and shows, paths, the trade-off."""
 import textwrap
 from dataclasses import replace
 
 import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
 
+from papers.ren.experiments import ARCHITECTURES, SETTINGS, UNPRUNED
 from report import display, reference
 from report.cell import Cell
 from report.comparison import LEAST
 from shared.borderline import UNIFORM
+
+PAPER = reference.paper("ren")
+SIDES, REACH = "similarity of the two sides", "similarity of digit and last image with its label"
+STEPS = dict(zip((UNPRUNED, *SETTINGS), ("none", "mild", "strong", "black\nor white")))  # of pruning
 
 
 def over_nets(runs, keys, columns):
@@ -30,6 +37,159 @@ def over_nets(runs, keys, columns):
     return rows
 
 
+def first(facts, *variants):
+    """The first template whose fact is true, of pairs (fact, template) and a last template without a fact.
+
+    Where there are no facts, a template that no fact completes.
+    """
+    *pairs, last = variants
+    return next((words for fact, words in pairs if facts[fact]), last) if facts else "{nothing}"
+
+
+# ---- Section II ------------------------------------------------------------------------------------------
+def uniform_labels(networks):
+    """Facts: who gives black the published label, how many labels white gets; {} of no networks."""
+    if not len(networks):
+        return {}
+    black, = (row for row in PAPER["table-2"].rows if row["row"] == "pure_black")
+    printed = [black[f"architecture_{a}"]["predicted_class"] for a in ARCHITECTURES]
+    label = max(printed, key=printed.count)
+    hits = int((networks.black_class == label).sum())
+    differ = bool((networks.groupby("architecture").white_class.nunique() > 1).all())
+    return {"label": label, "black": hits, "networks": len(networks), "differ": differ,
+            "always": differ and hits == len(networks), "white": {"labels": networks.white_class.nunique()},
+            "paper": {"black": printed.count(label), "networks": len(printed)}}
+
+
+def draw_labels(networks):
+    """The labels of white (large) and black (grey) at the height of their probability; dashed: published."""
+    figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.8), sharey=True, width_ratios=(2, 1))
+    printed = {row["row"]: row for row in PAPER["table-2"].rows}
+    for ax, name, color, size in zip(axes, UNIFORM, (display.PALETTE[0], display.PALETTE[7]), (16, 11)):
+        for x, a in enumerate(ARCHITECTURES):
+            nets = networks[networks.architecture == a]
+            places = x + np.linspace(-0.28, 0.28, len(nets)) if len(nets) > 1 else [x]
+            for place, height, label in zip(places, nets[f"{name}_pct"], nets[f"{name}_class"]):
+                ax.text(place, height, label, ha="center", va="center", fontsize=size, color=color,
+                        weight="bold")
+            cell = printed[f"pure_{name}"][f"architecture_{a}"]
+            ax.hlines(cell["probability_pct"], x - 0.4, x + 0.36, ls="--", lw=1, color=display.GUIDE)
+            ax.text(x + 0.38, cell["probability_pct"], cell["predicted_class"], color=display.GUIDE,
+                    fontsize=11, va="center")
+        ax.set(xticks=range(len(ARCHITECTURES)), xticklabels=ARCHITECTURES.values(), xlim=(-0.6, 2.7),
+               ylim=(0, 108), xlabel="architecture", title=f"all-{name} image")
+    axes[0].set_ylabel("probability of the label (%)")
+    return figure
+
+
+# ---- Section III -----------------------------------------------------------------------------------------
+def draw_stop(path, searches):
+    """One path in a row of images; below, both similarities of each network, and where a search stops.
+
+    path, searches  runs of `experiments.path` and `experiments.checked`
+    """
+    shown, background = panels(path)[:-2], path.background.iloc[0]
+    figure = plt.figure(figsize=(7.2, 4))
+    above, below = figure.subfigures(2, 1, height_ratios=(1, 1.5))
+    axes = above.subplots(1, len(shown), squeeze=False)[0]
+    titles = [f"digit: {shown[0][2]}", f"{background}: {shown[1][2]}",
+              *(f"mix {n}: {label}" for n, (_, _, label) in enumerate(shown[2:], start=1))]
+    display.image_grid(axes, [image for image, _, _ in shown], titles)
+    for ax, (_, _, label) in zip(axes, shown):
+        ax.spines[:].set(color=display.PALETTE[int(label != shown[0][2])], linewidth=3)
+    ax, stop = below.subplots(), searches.threshold.iloc[0]
+    for y, name in enumerate(("separability", "robustness")):
+        for n, (b, runs) in enumerate(searches.groupby("background", sort=False)):
+            ax.plot(runs[name], [y + 0.14 * (2 * n - 1)] * len(runs), display.MARKERS[n], ms=7, alpha=0.7,
+                    color=display.PALETTE[n], label=None if y else f"towards {b}")
+    ax.axvline(stop, color="k", lw=1)
+    ax.annotate(f"a search stops above {stop:g}", (stop, 0), ha="right", va="center", xytext=(-10, 0),
+                textcoords="offset points")
+    ax.set(yticks=(0, 1), yticklabels=("the two sides", "digit and last image\nwith its label"),
+           xlim=(0, 1.03), ylim=(1.5, -0.5), xlabel="mean similarity (SSIM) of a network's searches")
+    ax.legend(loc="upper left")
+    return figure
+
+
+# ---- Section IV ------------------------------------------------------------------------------------------
+def spread(searches):
+    """Facts: range of the similarity to white over trainings of A, and of the means; {} of one training."""
+    white = searches[searches.background == "white"] if len(searches) else searches
+    if not len(white) or white.groupby("architecture").size().min() < 2:
+        return {}
+    means = white.groupby("architecture").robustness_mean.agg(["mean", "min", "max", "size"])
+    printed = {row["architecture"]: row for row in PAPER["table-3"].rows if row["background"] == "white"}
+    return {"a": {"lowest": means["min"]["a"], "highest": means["max"]["a"]}, "trainings": means["size"]["a"],
+            "paper": printed["A"]["robustness_ssim"], "whole": 1, "least": means["mean"].min(),
+            "most": means["mean"].max(),
+            "as_much": bool(((means["max"] - means["min"]) >= np.ptp(means["mean"])).all())}
+
+
+def draw_trainings(searches):
+    """A dot a training for each architecture and background, the published network as a tick."""
+    printed = {(row["background"], row["architecture"]): row["robustness_ssim"]
+               for row in PAPER["table-3"].rows}
+    places = {(b, a): y for y, (b, a) in enumerate((b, a) for b in UNIFORM for a in ARCHITECTURES)}
+    figure, ax = plt.subplots(figsize=(6.4, 3.2))
+    for n, b in enumerate(UNIFORM):
+        for a, name in ARCHITECTURES.items():
+            values = searches[(searches.background == b) & (searches.architecture == a)].robustness_mean
+            ax.plot(values, [places[b, a]] * len(values), "o", ms=7, alpha=0.7, color=display.PALETTE[n])
+            ax.plot(printed[b, name], places[b, a], "|", ms=18, mew=2.5, color=display.PRINTED)
+    ax.plot([], [], "o", color=display.GUIDE, label="one training")
+    ax.plot([], [], "|", ms=12, mew=2.5, color=display.PRINTED, label="published")
+    ax.set(yticks=list(places.values()), yticklabels=[f"{ARCHITECTURES[a]} to {b}" for b, a in places],
+           xlim=(0, 1), xlabel="similarity of digit and last image with its label (1: unchanged)")
+    ax.grid(axis="y", color=display.PALE, lw=0.6)
+    ax.invert_yaxis()
+    figure.legend(loc="outside upper right", ncols=2)
+    return figure
+
+
+# ---- Section V -------------------------------------------------------------------------------------------
+def pruning(runs):
+    """Facts: both similarities towards white, unpruned and black or white; {} where one of these lacks."""
+    if not len(runs):
+        return {}
+    white = runs[(runs.background == "white") & (runs.place == "mixed")]
+    plain, strongest = (white[(white["t"] == t) & (white["T"] == T)] for t, T in (UNPRUNED, SETTINGS[-1]))
+    if not len(plain) or not len(strongest):
+        return {}
+    printed, = (row for row in PAPER["table-4"].rows
+                if (row["t"], row["T"], row["background"]) == (*SETTINGS[-1], "white"))
+    sides, digit = ({"plain": plain[f"{ours}_mean"].mean(), "pruned": strongest[f"{ours}_mean"].mean(),
+                     "paper": printed[f"{ours}_ssim"]} for ours in ("separability", "robustness"))
+    differ, rise = sides["pruned"] < sides["plain"], digit["pruned"] > digit["plain"]
+    return {"sides": sides, "digit": digit, "n": len(strongest), "traded": differ and rise, "differ": differ}
+
+
+def draw_pruning(runs):
+    """Both similarities over four steps of pruning, towards white and black; lines: means, areas: ranges."""
+    figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.6), sharey=True)
+    mixed = runs[runs.place == "mixed"]
+    for ax, b in zip(axes, UNIFORM):
+        for n, (name, words) in enumerate((("separability", SIDES), ("robustness", REACH))):
+            steps = {x: mixed[(mixed.background == b) & (mixed["t"] == t) & (mixed["T"] == T)][f"{name}_mean"]
+                     for x, (t, T) in enumerate(STEPS)}
+            at = pd.DataFrame([{"x": x, "mean": of.mean(), "low": of.min(), "high": of.max()}
+                               for x, of in steps.items() if len(of)], columns=["x", "mean", "low", "high"])
+            ax.fill_between(at.x, at.low, at.high, color=display.PALETTE[n], alpha=0.2, lw=0)
+            ax.plot(at.x, at["mean"], display.LINES[n], marker=display.MARKERS[n], color=display.PALETTE[n],
+                    label=words)
+            printed = {(row.get("t", 0), row.get("T", 255)): row[f"{name}_ssim"]     # unpruned: Table III
+                       for row in (*PAPER["table-3"].rows, *PAPER["table-4"].rows)
+                       if row["background"] == b and row.get("architecture", "A") == "A"}
+            ax.plot(range(len(STEPS)), [printed[step] for step in STEPS], "_", ms=20, mew=3,
+                    color=display.PALETTE[n])
+        ax.set(xticks=range(len(STEPS)), xticklabels=STEPS.values(), xlim=(-0.4, len(STEPS) - 0.6),
+               ylim=(0, 1.04), xlabel="pruning", title=f"towards {b}")
+    axes[0].plot([], [], "_", ms=16, mew=3, color=display.GUIDE, label="published, in the same colours")
+    axes[0].set_ylabel("similarity (SSIM)")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center")
+    return figure
+
+
+# ---- pictures of the items -------------------------------------------------------------------------------
 def panels(runs):
     """The images of the path in order, as (image, title, label)."""
     u = runs.iloc[0]
