@@ -40,7 +40,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
 from papers.shu import beyond, experiments, figures
-from report import display, prose
+from report import display
 from report.page import start
 from report.prose import mean
 from report.verdict import equality
@@ -210,7 +210,7 @@ def alarms(sweeps, clean):
     return {name: boxes.alarm(np.sum(counts, 0)).tolist() for name, counts in agreements.items() if counts}
 
 
-def draw_alarms(*runs):
+def draw_numbers(*runs):
     """Shares of alarms against the number of networks."""
     figure, ax = plt.subplots(figsize=(display.WIDEST, 3))
     for n, (name, values) in enumerate(alarms(*runs).items()):
@@ -238,7 +238,7 @@ def alarm_data(sweeps, clean, fifty):
 
 
 both = (sweeps, clean)
-page.picture(both, draw_alarms,
+page.picture(both, draw_numbers,
              caption="Share of images on which some two networks disagree, by their number",
             alt="Curves against the number of networks: adversarial images, noise, clean digits.")
 page.text(clean, figures.disagreement,
@@ -247,6 +247,7 @@ page.text(clean, figures.disagreement,
         "{false.of} digits that the attacked network classifies correctly (the false positives) and "
         "{true.percent:.1f}% of the {true.of} others.")
 page.statement("procedure-robust-classification", (*both, fifty), data=alarm_data)
+
 
 # %% [markdown]
 # By its definition the alarm finds no example on which all networks make the same mistake. High rates at types 1 and 3 follow largely from
@@ -266,19 +267,33 @@ page.statement("procedure-robust-classification", (*both, fifty), data=alarm_dat
 # - Compare the alarms of two and of three networks: each further network raises the share of images with an alarm, on clean digits, too.
 
 # %%
-runs = page.best(*both, fifty)
-facts = alarm_data(*runs) if all(map(len, runs)) else {}
-if facts.get("alarm_adversarial") is not None:
-    page.box(prose.fill(
-        "Can networks that differ only in their training seed expose adversarial examples by disagreement? "
-        "At least two of our {networks} LeNets disagree on {alarm_adversarial:.1%} of {examples} examples "
-        "that {attacks} attacks on one of them find around one digit 1, and on {alarm_random_noise:.1%} of "
-        "as many images with random noise of the same L2 norms (the paper has no rates). They disagree on "
-        "{false.percent:.1f}% of the clean digits that the attacked network classifies correctly (n = "
-        "{false.of}; 95% interval {false.low:.1f} to {false.high:.1f}). An attack that uses all networks may "
-        "avoid the alarm, and was not tested.", facts),
-        picture=draw_alarms(*runs[:2]), sets=both,
-        alt="Curves against the number of networks: adversarial images, noise, clean digits.")
+def draw_alarms(facts, fifty):
+    """Above, how often all networks disagree; below, how often so many do."""
+    figure, (above, below) = plt.subplots(2, 1, figsize=(5.4, 4), height_ratios=(1.1, 1))
+    kinds = {"attack": "adversarial images", "noise": "equally large noise", "clean": "clean digits"}
+    figures.draw_bars(above, [{"name": name, "colour": display.PALETTE[n], **facts[kind]}
+                              for n, (kind, name) in enumerate(kinds.items())], "images with disagreement, %")
+    for n, (of, curve) in enumerate(beyond.disagreement(fifty).groupby("networks").mean().items()):
+        below.plot(curve.index, curve, display.MARKERS[n] + display.LINES[n], color=display.PALETTE[n],
+                   label=kinds[of])
+    below.set(xlabel="networks", ylabel="disagreement, %", ylim=(-3, 103))
+    below.legend(loc="center right")
+    return figure
+
+
+best, digits = page.best(clean, fifty)
+facts = beyond.of_alarm(digits, best) if len(best) and len(digits) else {}
+page.box(
+    "Can disagreement between re-trained networks expose an adversarial image?",
+    "Yes, if one network was attacked: at least two of {networks} networks nearly always disagree on such an "
+    "image, seldom on others.",
+    "They disagree on {attack.percent:.0f}% of the adversarial images of {attack.digits} digits (95% "
+    "interval {attack.low:.1f} to {attack.high:.1f}%), on {noise.percent:.1f}% with equally large noise and "
+    "on {clean.percent:.1f}% of {clean.of:,} correctly classified digits.",
+    "An attack on all {networks} networks was not tested.",
+    facts=facts, picture=draw_alarms(facts, digits) if facts else None, sets=(clean, fifty),
+    alt="Three bars with intervals: nearly all adversarial images, hardly any others; below, curves "
+        "over the number of networks.")
 
 # %%
 page.finish()
