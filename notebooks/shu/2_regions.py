@@ -274,7 +274,9 @@ def junction(points, axis):
         return len(np.unique(labels[points > 1])) == 1
 
     step = bisect_left(range(len(reached)), True, key=joined)
-    row, column = np.argwhere((points > 0) & (distance == reached[step]))[0]
+    apart = sum(ndimage.distance_transform_edt(points != piece) for piece in (2, 3))
+    apart[(points == 0) | (distance != reached[step])] = np.inf     # of points as far, that between the pieces
+    row, column = np.unravel_index(apart.argmin(), apart.shape)
     return axis[[column, row]]
 
 
