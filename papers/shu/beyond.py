@@ -229,6 +229,17 @@ def part(percent):
     return PARTS[min(PARTS, key=lambda known: abs(known - percent))]
 
 
+CLEAN = ("Our {n} networks misclassify {low:.1f}% to {high:.1f}% of the clean test images (paper: "
+         "{paper.low:.1f}% to {paper.high:.1f}%).")
+
+
+def clean_errors(runs, item):
+    """Facts: how many networks there are, and their errors (%) on clean test images beside a table's."""
+    published = [100 * error for row in PAPER[item].rows for error in _in_print(row)]
+    return {"n": len(runs), "low": 100 * runs.test_error.min(), "high": 100 * runs.test_error.max(),
+            "paper": {"low": min(published), "high": max(published)}}
+
+
 def transfer(sweeps, others, fifty):
     """Facts of Section 2.1: networks not attacked on the images of one digit's attacks, and over digits."""
     over, rows = over_digits(fifty), transfers(sweeps, others)
