@@ -108,7 +108,7 @@ ax.plot(*clean.flatten(), "*", color="k", ms=13, label="clean image")
 ax.plot(*examples.flatten(1).T, ".", color=display.PALETTE[3], label="adversarial images")
 (low, high), (bottom, top) = rectangle[0], rectangle[1]
 ax.add_patch(plt.Rectangle((low, bottom), high - low, top - bottom, fill=False, color=display.PALETTE[0], lw=2))
-ax.legend(loc="upper left")
+ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
 display.picture(ax.figure, "An image of two pixels, an attack's images, and their box (grey: the other class)",
                 "A plane of two classes, a star, dots beyond the boundary, and a rectangle around them.")
 fast = boxes.intervals(clean, examples, least=2).first(2)

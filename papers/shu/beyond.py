@@ -279,6 +279,15 @@ def of_aeroplane(runs, networks):
         "times": {1: "as often", 2: "twice as often"}.get(times, f"{NUMBERS[min(times, 12)]} times as often")}
 
 
+def alarm_by_number(fifty):
+    """Facts: `interval` of the adversarial images on which some two of all networks, and of two, disagree."""
+    attack = disagreement(fifty).attack
+    if not len(attack):
+        return {}
+    networks = int(attack.index.get_level_values("networks").max())
+    return {"networks": networks, "all": interval(attack.loc[networks]), "pair": interval(attack.loc[2])}
+
+
 def of_alarm(fifty, clean):
     """Facts of Section 2.4: on how many images some two of all networks disagree, in % with 95% intervals.
 

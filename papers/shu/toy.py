@@ -1,4 +1,4 @@
-"""Images of two pixels, and networks that differ in their seed alone: all regions of Section 2 in one plane."""
+"""Images of two pixels, and networks that differ in their seed alone: all regions of a plane at once."""
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
