@@ -117,9 +117,9 @@ def test_errors_stand_beside_the_printed_range():
 
 
 def test_facts_of_the_box(runs):
-    facts = beyond.box(runs)
+    facts = beyond.on_images(runs)
     assert facts["n"] == 3 and facts["others"] == 0.25
-    assert beyond.box(runs.iloc[3:]) == {}
+    assert beyond.on_images(runs.iloc[3:]) == []
 
 
 def test_figures_are_drawn_of_what_is_there_and_nothing_of_nothing(runs):
@@ -134,10 +134,32 @@ def test_points_of_a_plane_have_the_types_of_section_2_4():
     assert inside[3, 3] and inside[3, 5] and not inside[3, 6] and not inside[1, 1]
 
 
-def test_boxes_of_two_digits_in_words():
+def test_facts_of_the_boxes_around_two_digits():
     runs = pd.DataFrame([run("cw2", {target: one_class(80, 40, rates=[rate, 0.0, 0.25])}, label=label)
-                         for label, target, rate in ((5, "6", 0.125), (7, "2", 0.5))])
-    facts = beyond.box_by_box(runs)
-    assert facts["far"] == "5 → 6, 2 (paper: 10.6) and 7 → 2, 2 (paper: 11.3)"
-    assert facts["worst"] == "M2 (50% for 5 → 6, 50% for 7 → 2)"
-    assert beyond.box_by_box(runs.iloc[:0]) == {}
+                         for label, target, rate in ((5, "6", 0.125), (7, "2", 0.5))]).assign(samples=1000)
+    assert beyond.squared_distances(runs)["far"] == "5 → 6, 2 (paper: 10.6) and 7 → 2, 2 (paper: 11.3)"
+    assert [(box["name"], box["percent"], box["paper"]) for box in beyond.in_boxes(runs)] == [
+        ("5 → 6", 12.5, 94), ("7 → 2", 50, 82)]
+    assert beyond.squared_distances(runs.iloc[:0]) == beyond.in_boxes(runs.iloc[:0]) == []
+
+
+def test_networks_disagree_on_shares_of_a_digits_images_averaged_over_its_attacks():
+    """Of four networks: with j of three others that agree, two networks disagree in (3 - j) / 3 of draws."""
+    def row(number, *agree):     # images with 0 ... 3 others that agree
+        counts = {"rates": [1.0, 0.5, 0.5, 0.5], "agreement": [[0] * 4, list(agree)]}
+        return {"number": number, "attack": counts, "noise": counts | {"agreement": [[0, 0, 0, 9], [0] * 4]}}
+    runs = pd.DataFrame([{"rows": [row(1, 4, 0, 0, 0), row(2, 0, 0, 3, 1), {"number": 3, "examples": 1}]},
+                         {"rows": [row(1, 0, 0, 0, 4)]}])
+    shares = beyond.disagreement(runs)
+    assert shares.attack.loc[2].tolist() == pytest.approx([50, 25])
+    assert shares.attack.loc[4].tolist() == pytest.approx([50, 75]) and not shares.noise.any()
+    clean = pd.DataFrame([{"agreement": [[0, 0, 1, 99], [2, 1, 0, 1]]}])
+    facts = beyond.of_alarm(runs, clean)
+    assert facts["networks"] == "four" and facts["attack"]["percent"] == pytest.approx(62.5)
+    assert facts["attack"]["high"] == 100 and facts["clean"]["percent"] == pytest.approx(1)
+    assert beyond.of_alarm(runs.iloc[1:], clean) == {}      # one digit has no interval
+
+
+def test_a_share_in_words():
+    assert [beyond.part(percent) for percent in (0.4, 34, 52, 99.9)] == [
+        "hardly any", "a third", "half", "nearly all"]

@@ -44,7 +44,7 @@ import numpy as np
 import torch
 from matplotlib.patheffects import withStroke
 
-from papers.shu import beyond, experiments, figures
+from papers.shu import beyond, experiments, figures, toy
 from report import display, prose
 from report.page import start
 from report.verdict import equality
@@ -54,29 +54,18 @@ page = start("shu/2_1_lenet", globals())
 
 
 # %% [markdown]
-# ## What the paper claims, and how it is tested
+# ## The idea
 #
-# Ten LeNets $M_1, \dots, M_{10}$ differ only in the seed of their training. Six attacks on $M_1$ start from one clean digit 1, each about a
-# hundred times under different settings: NewtonFool (NF), the fast gradient sign method (FGSM), Carlini and Wagner's L2 attack (CW2), the
-# basic iterative method in L∞ (BIM L∞), the pointwise attack (PW) and the momentum iterative method (MI). All examples of one attack that
-# $M_1$ assigns to the same wrong class span a *hyper-rectangle* (a box): an interval for each of $b$ pixels. The paper samples 1,000 images
-# from each box and counts how many each network misclassifies.
+# Ten LeNets $M_1, \dots, M_{10}$ differ only in the seed of their training. Six attacks on $M_1$ start from one clean digit, each about a
+# hundred times under different settings. The {term}`adversarial examples <adversarial example>` that $M_1$ assigns to one wrong class span a *box* (hyper-rectangle): an interval
+# for each of the $b$ pixels that vary most. The paper draws 1,000 random images from each box and counts how many of them each network
+# misclassifies. It claims that many errors of $M_1$ are not errors of the others, and that a random image of the box lies nearer to the
+# clean digit than the attack's images.
 #
-# The paper claims that many errors of $M_1$ are not shared by the other networks, so that transferability of {term}`adversarial examples
-# <adversarial example>` is not universal, and that samples of a box need less perturbation than the attack.
+# ## Step by step: the box between adversarial images
 #
-# Our digit is the first 1 of the test set that all ten networks classify correctly; the paper's is not known. The wrong class of a
-# box is the published one if $M_1$ assigns at least 80 different examples to it, and otherwise the one with most examples (NF, FGSM and
-# PW cannot choose their target, and the others may find too few). All settings stand in
-# {download}`experiments.py <../../papers/shu/experiments.py>`.
-#
-# ## Hyper rectangle (procedure)
-#
-# For the examples $W^a$ of one attack $k$ and one class $t$, each pixel $i$ that all examples change has the interval
-# $[\min_a W^a_i,\ \max_a W^a_i]$. The $b$ widest intervals span $R_k(t)$; every other pixel keeps its clean value. (One script of the
-# authors takes these pixels, the other those that nearly all examples change, and the text every pixel that any example changes:
-# {ref}`shu-2-1-size`.) The steps below, in plain Python, must give the box that the tables use; three *mutants*, versions with an error
-# built in, must not.
+# An image of two pixels is a point of the plane, and a box is a rectangle. Small networks are trained on the same images from different
+# seeds; the picture shows the first one's classes and the rectangle. Edit a step and run the cell again.
 
 # %% tags=["show-input"]
 def by_the_paper(clean, examples, b, *, changed=all, width=lambda low, high: high - low):
@@ -84,7 +73,7 @@ def by_the_paper(clean, examples, b, *, changed=all, width=lambda low, high: hig
     intervals = {}
     for i, value in enumerate(clean):
         seen = [example[i] for example in examples]
-        if changed(round(v - value, 3) != 0 for v in seen):
+        if changed(round(v - value, 3) != 0 for v in seen):     # all examples change the pixel
             intervals[i] = min(seen), max(seen)
     widest = sorted(intervals, key=lambda i: width(*intervals[i]), reverse=True)[:b]
     return {i: intervals[i] for i in widest}
@@ -96,22 +85,44 @@ def sampled(clean, intervals, draw):
             for i, value in enumerate(clean)]
 
 
+models, x, y = toy.two_pixels(networks=5)    # they differ in their seed alone
+number = int((x.flatten(1) - torch.tensor([0.84, 0.2])).norm(dim=1).argmin())
+clean, label = x[number:number + 1], y[number:number + 1]
+
+# 1. The attack: from 100 random starts near the image, steps of 100 lengths towards the other class of M_1.
+start = (clean + 0.04 * torch.randn(100, 1, 1, 2, generator=page.generator("start"))).requires_grad_()
+scores = models[0](start)
+uphill = torch.autograd.grad((scores[:, 1 - label] - scores[:, label]).sum(), start)[0].flatten(1)
+steps = torch.linspace(0.02, 0.12, 100)[:, None] * uphill / uphill.norm(dim=1, keepdim=True)
+attacked = (start.detach() + steps.view(100, 1, 1, 2)).clamp(0, 1)
+examples = attacked[models[0](attacked).argmax(1) != label]
+# 2. The box: an interval for each pixel. 3. Random images of it. 4. How many each network misclassifies.
+rectangle = by_the_paper(clean.flatten().tolist(), examples.flatten(1).tolist(), b=2)
+inside = [sampled(clean.flatten().tolist(), rectangle, np.random.default_rng(n)) for n in range(1000)]
+inside = torch.tensor(inside).view(-1, 1, 1, 2).float()
+rates = [float((model(inside).argmax(1) != label).double().mean()) for model in models]
+
+# %% tags=["show-input"]
+ax = toy.draw_plane(models[0](toy.plane()).argmax(1), ["white", display.PALE], x=x, y=y)
+ax.plot(*clean.flatten(), "*", color="k", ms=13, label="clean image")
+ax.plot(*examples.flatten(1).T, ".", color=display.PALETTE[3], label="adversarial images")
+(low, high), (bottom, top) = rectangle[0], rectangle[1]
+ax.add_patch(plt.Rectangle((low, bottom), high - low, top - bottom, fill=False, color=display.PALETTE[0], lw=2))
+ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
+display.picture(ax.figure, "An image of two pixels, an attack's images, and their box (grey: the other class)",
+                "A plane of two classes, a star, dots beyond the boundary, and a rectangle around them.")
+fast = boxes.intervals(clean, examples, least=2).first(2)
+toy.compare({int(i): (float(low), float(high)) for i, low, high in zip(fast.values, fast.low, fast.high)} == rectangle
+            and boxes.rates(models, inside, label).tolist() == rates, "box and rates")
+display.say(prose.fill("Of the random images of the box the attacked network misclassifies {own:.0%}, the others "
+                       "{least:.0%} to {most:.0%}.", {"own": rates[0], "least": min(rates[1:]),
+                                                      "most": max(rates[1:])}))
+
+# %% [markdown]
+# The tables rest on the same steps with the paper's attacks, its ten LeNets and the test digits
+# ({download}`experiments.py <../../papers/shu/experiments.py>`).
+
 # %%
-draw = np.random.default_rng(5)
-clean = draw.random(30).round(2).astype(np.float32)
-moved = (clean + draw.uniform(-0.2, 0.2, (90, 30))).clip(0, 1).astype(np.float32)
-moved[:60, :10] = clean[:10]        # pixels that not all examples change
-box = boxes.intervals(torch.tensor(clean).view(1, 1, 5, 6), torch.tensor(moved).view(-1, 1, 5, 6)).first(12)
-fast = dict(zip(box.values.tolist(), zip(box.low.tolist(), box.high.tolist())))
-MUTANTS = ({"changed": any}, {"width": lambda low, high: low - high}, {"width": lambda low, high: high})
-built = [by_the_paper(clean.tolist(), moved.tolist(), 12, **variant) for variant in ({}, *MUTANTS)]
-inside = box.sample(50, generator=page.generator("box")).flatten(1).numpy()
-left = [i for i in range(len(clean)) if i not in fast]
-plain = sampled(clean.tolist(), built[0], draw)
-kept = bool((inside[:, left] == clean[left]).all() and all(plain[i] == clean[i] for i in left))
-page.statement("procedure-hyper-rectangle", data={"intervals": len(fast), "same_box": built[0] == fast,
-                                                 "others_clean": kept},
-              evidence=equality(built[0] == fast and kept, changed=[box != fast for box in built[1:]]))
 scale = page.scale(**experiments.LENET)
 networks, projection = map(page.results, (experiments.lenet_networks, experiments.projection))
 page.results(experiments.lenet_clean)        # for Sections 2.4 and 3
@@ -122,9 +133,76 @@ sweeps, others, fifty = map(page.results, (
 # Planes through the digit and two boxes, and through three clean digits: for Sections 2 and 2.4.
 planes = page.results(experiments.planes)
 
+# %% [markdown]
+# ## What came out
+#
+# Our digit is the first 1 of the test set that all ten networks classify correctly; the paper's is not known.
+
+# %%
+page.text(networks, lambda runs: beyond.clean_errors(runs, "table-1"), beyond.CLEAN)
 
 # %% [markdown]
-# ## Table 1: errors of the ten networks on clean digits
+# ### Most adversarial images mislead the attacked network alone
+#
+# For each of five digits of each class the mean is over the attacks that find at least 80 examples of one wrong class. The picture at the
+# top of the page compares the attacks on one digit with the paper.
+
+# %%
+page.text(fifty, beyond.over_digits, beyond.OVER_DIGITS)
+
+# %% [markdown]
+# ### The number of pixels that may vary decides which networks err
+#
+# The paper chooses $b$ by eye. The curves show the rate of each network as $b$ grows; the dotted line is the paper's $b$.
+
+# %%
+page.picture(sweeps, lambda runs: figures.draw_curves(runs, "table-2"),
+             caption="Misclassification rates of the ten networks in boxes of growing size",
+             alt="A panel an attack: rates of the attacked network and of the nine others against b.")
+page.text(sweeps, beyond.of_suspects,
+        "In {same} of {n} boxes the same kind of networks errs as in the paper (the attacked one, others, or "
+        "all). In {reached} of the other {other} this is so under another choice: {sizes} at another $b$, "
+        "{rules} with other pixels kept, {classes} for another wrong class. One box can count more than once.")
+
+# %% [markdown]
+# (shu-2-1-size)=
+# ## Where it differs, and why
+#
+# The paper does not say which digit it took, how long it trained, or which pixels a box keeps: one script of the authors takes the pixels
+# that all examples change, the other those that nearly all examples change, and the text every pixel that any example changes. The table has the mean rate of the networks
+# that were not attacked for our ten networks, for those of 3 to 12 epochs, and for the two digits of the authors' scripts.
+
+# %%
+page.extra("transfer", (sweeps, others), beyond.transfers,
+           "Mean misclassification rate (%) of the networks that were not attacked, on the images of an "
+           "attack of the published wrong class, or, where it has too few, of the most frequent one",
+           header=beyond.TRANSFERS)
+page.text((sweeps, others), beyond.by_digit,
+          "The mean over the attacks is {here:.0f}% on our digit (published: {published:.0f}%), "
+          "{epochs:.0f}% with the other training, and {zero:.0f}% and {one:.0f}% on the two digits of the "
+          "scripts: the digit changes it by up to {by_digit:.0f} points, the training by {by_training:.0f}.")
+page.text(sweeps, lambda runs: figures.MEANT)
+page.extra("kinds", sweeps, beyond.suspects,
+          "Boxes of Table 2 by the kind of region, as published and here, and where ours is of the published "
+          "kind", header=beyond.SUSPECTS)
+
+
+# %% [markdown]
+# ## Three things to remember
+#
+# - An adversarial image of one network seldom misleads networks that differ from it in the seed alone.
+# - A box contains images on which no attack was run; whether they are adversarial depends on how many pixels may vary.
+# - One image shows little: the rates change with the digit.
+#
+# ## Try it
+#
+# - In the cell above, replace `changed=all` by `changed=any`. Do box and rates change? With two pixels, which every step moves, they do not.
+# - Raise the starts' spread from 0.04 to 0.1: the rectangle grows, and the attacked network classifies more of its images correctly.
+# - `seed=1` as a parameter of the page: ten other networks. Compare which networks err in which box.
+#
+# ## Item by item
+#
+# ### Table 1: errors of the ten networks on clean digits
 #
 # Our $M_2$ is another network than the paper's $M_2$, and so on. The length of the training is not published; ours
 # is 10 epochs. The published errors fall almost steadily with the network's number ({ref}`audit`).
@@ -140,7 +218,7 @@ page.table("table-1", networks, table_1)
 
 
 # %% [markdown]
-# ## Figure 3: two-dimensional projection of the digits
+# ### Figure 3: two-dimensional projection of the digits
 
 # %%
 def draw_digits(runs):
@@ -170,7 +248,7 @@ page.text(projection, neighbours, "For {same_class_nearest:.1%} of the {images} 
         "in the plane belongs to the same class.")
 
 # %% [markdown]
-# ## Figure 5: the clean digit
+# ### Figure 5: the clean digit
 
 # %%
 page.figure("figure-5", sweeps, lambda runs: display.image_table(
@@ -178,33 +256,52 @@ page.figure("figure-5", sweeps, lambda runs: display.image_table(
     alt="The clean digit 1 that all attacks start from.")
 
 # %% [markdown]
-# ## Table 2: errors in the boxes
+# ### Hyper rectangle (procedure)
+#
+# The steps above must give the box of the fast code on random numbers, too; three versions with an error built in must not.
+
+# %%
+draw = np.random.default_rng(5)
+clean = draw.random(30).round(2).astype(np.float32)
+moved = (clean + draw.uniform(-0.2, 0.2, (90, 30))).clip(0, 1).astype(np.float32)
+moved[:60, :10] = clean[:10]        # pixels that not all examples change
+box = boxes.intervals(torch.tensor(clean).view(1, 1, 5, 6), torch.tensor(moved).view(-1, 1, 5, 6)).first(12)
+fast = dict(zip(box.values.tolist(), zip(box.low.tolist(), box.high.tolist())))
+MUTANTS = ({"changed": any}, {"width": lambda low, high: low - high}, {"width": lambda low, high: high})
+built = [by_the_paper(clean.tolist(), moved.tolist(), 12, **variant) for variant in ({}, *MUTANTS)]
+inside = box.sample(50, generator=page.generator("box")).flatten(1).numpy()
+left = [i for i in range(len(clean)) if i not in fast]
+plain = sampled(clean.tolist(), built[0], draw)
+kept = bool((inside[:, left] == clean[left]).all() and all(plain[i] == clean[i] for i in left))
+page.statement("procedure-hyper-rectangle", data={"intervals": len(fast), "same_box": built[0] == fast,
+                                                 "others_clean": kept},
+              evidence=equality(built[0] == fast and kept, changed=[box != fast for box in built[1:]]))
+
+# %% [markdown]
+# ### Table 2: errors in the boxes
 #
 # Each row is a box of the printed number $b$ of intervals, or of all that the examples share where these are fewer, and 1,000 samples
-# of it. A pixel counts if all examples change it; for the pointwise attack, whose examples change different pixels, one example is
-# enough, and each interval is $[0, 1]$ as in the paper. $s_{(i)}$ is the width of the narrowest interval.
-#
-# The paper does not say which digit 1 it took, and another one changes the values of Tables 2 to 4, so that neither agreement nor
-# difference of a single value shows anything: {ref}`it cannot tell <one-choice>`, and no claim on one is judged. What the paper says of
-# attacks in general is judged over fifty digits.
+# of it. For the pointwise attack, whose examples change different pixels, one example is enough, and each interval is $[0, 1]$ as in the
+# paper. $s_{(i)}$ is the width of the narrowest interval. The paper does not say which image it took ({ref}`one choice <one-choice>`); what it says of attacks
+# in general is tested over fifty digits.
 
 # %%
 page.table("table-2", (sweeps, fifty), lambda runs, digits: beyond.with_digits(
     figures.inside(runs, "table-2"), digits), behind=figures.BEHIND)
 
 # %% [markdown]
-# ## Table 3: errors on the attacks' own images
+# ### Table 3: errors on the attacks' own images
 #
 # A pixel counts as perturbed if at least one example changes it, as in the paper's text.
 
 # %%
 page.table("table-3", sweeps, lambda runs: figures.attacked(runs, "table-3"), behind=figures.BEHIND)
-page.text(sweeps, beyond.box,
+page.text(sweeps, beyond.on_images,
         "The networks that were not attacked misclassify {others:.0%} of an attack's images on average over "
         "the {n} attacks (paper: {paper.others:.0%}).")
 
 # %% [markdown]
-# ## Table 4: distances from the clean digit
+# ### Table 4: distances from the clean digit
 #
 # Several published values exceed the largest possible L2 distance, but not its square ({ref}`audit`), so squared norms are compared. The
 # published minimum of MI lies above its maximum under either reading.
@@ -213,7 +310,7 @@ page.text(sweeps, beyond.box,
 page.table("table-4", sweeps, lambda runs: figures.distances(runs, "table-4"), behind=figures.BEHIND)
 
 # %% [markdown]
-# ## Figure 4: images of the attacks and of the boxes
+# ### Figure 4: images of the attacks and of the boxes
 #
 # Above, the example of each attack that lies nearest to the clean digit; below, an image sampled from its box.
 
@@ -222,52 +319,9 @@ page.figure("figure-4", sweeps, lambda runs: figures.draw_pairs(runs, "table-2")
             data=lambda runs: {"attacks": len(figures.of_rows(runs, "table-2"))},
             alt="Two rows of digits, a column an attack: its image above, one sampled from its box below.")
 
-# %% [markdown]
-# (shu-2-1-size)=
-# ## Where it differs: the number of intervals
-#
-# The paper chooses $b$ by eye. The curves show the rate of each network as $b$ grows; the dotted line is the box of Table 2.
-
-# %%
-page.picture(sweeps, lambda runs: figures.draw_curves(runs, "table-2"),
-             caption="Misclassification rates of the ten networks in boxes of growing size",
-             alt="A panel an attack: rates of the attacked network and of the nine others against b.")
-page.text(sweeps, lambda runs: figures.MEANT)
-page.extra("kinds", sweeps, beyond.suspects,
-          "Boxes of Table 2 by the kind of region, as published and here, and where ours is of the published "
-          "kind", header=beyond.SUSPECTS)
-page.text(sweeps, beyond.of_suspects,
-        "Boxes of the published kind: {same} of {n}. Of the other {other}, {reached} are of that kind "
-        "under another choice ({sizes} at another size, {rules} with other pixels kept, {classes} for "
-        "another wrong class; a box can count more than once), and {left} under none. Another class can be "
-        "tried only where a second one has 80 examples.")
 
 # %% [markdown]
-# ## Where it differs: other networks, other images
-#
-# The table has the mean rate of the networks that were not attacked, on the images of the attack, for our ten networks, for those of 3 to
-# 12 epochs, and for the two digits that the authors' scripts attack.
-
-# %%
-page.extra("transfer", (sweeps, others), beyond.transfers,
-           "Mean misclassification rate (%) of the networks that were not attacked, on the images of an "
-           "attack of the published wrong class, or, where it has too few, of the most frequent one",
-           header=beyond.TRANSFERS)
-page.text((sweeps, others), beyond.by_digit,
-          "The mean over the attacks is {here:.0f}% on our digit (published: {published:.0f}%), "
-          "{epochs:.0f}% with the other training, and {zero:.0f}% and {one:.0f}% on the two digits of the "
-          "scripts: the digit changes it by up to {by_digit:.0f} points, the training by {by_training:.0f}.")
-
-# %% [markdown]
-# ## Beyond the published rows: fifty digits
-#
-# The digits are five of each class. For each digit the mean is over the attacks that find at least 80 examples of one wrong class.
-
-# %%
-page.text(fifty, beyond.over_digits, beyond.OVER_DIGITS)
-
-# %% [markdown]
-# ## Choices that the paper leaves open
+# ### Choices that the paper leaves open
 #
 # | choice | ours | reason |
 # |---|---|---|
@@ -277,26 +331,32 @@ page.text(fifty, beyond.over_digits, beyond.OVER_DIGITS)
 # | variant of the attacks | that of Foolbox 2: it searches for the radius of the ball and keeps the nearest example; a targeted attack succeeds if its class has a probability above one half | the published script uses its interface |
 # | NewtonFool's gradient | that of the probability, as published | Foolbox 2 divides the gradient of the cross-entropy by the probability where the chain rule multiplies, so that its steps end shorter |
 # | thresholds of the kinds | a half, 5% and a quarter ({ref}`above <shu-2-1-size>`) | the paper says “most”, “correctly” and “a significant share” |
-#
-# ## Exercises
-#
-# - `seed=1`: ten other networks, and perhaps another digit. The rates of single networks change; compare the kinds of the boxes.
 
 # %%
-best = page.best(sweeps)
-if len(best) and (facts := beyond.box(best)):
-    kinds, over_digits = beyond.of_suspects(best), beyond.over_digits(page.best(fifty))
-    page.box(
-        "Do networks that differ only in their training seed misclassify adversarial examples of one of "
-        "them? "
-        + (f"{prose.fill(beyond.OVER_DIGITS, over_digits)} " if over_digits else "")
-        + f"For one digit 1 the mean over the paper's {facts['n']} attacks is {facts['others']:.0%} (paper: "
-        f"{facts['paper']['others']:.0%}); single attacks differ more, most of all {facts['farthest']}. "
-        f"In {kinds['same']} of {kinds['n']} boxes that the examples span, samples fool the same kind of "
-        "networks (the attacked one, others, or all) as in the paper; digit and most of the training are "
-        "unpublished, so this does not refute the paper.",
-        picture=figures.draw_curves(best, "table-2"), sets=(sweeps,),
-        alt="Misclassification rates of ten networks in boxes of growing size, a panel an attack.")
+def draw_transfer(sweeps, others, fifty):
+    """Bars: rates of the networks not attacked, over digits and by attack for one digit."""
+    label = sweeps.label.iloc[0]
+    over = beyond.over_digits(fifty)
+    by_attack = [{"name": row["attack"], "percent": row["here"], "paper": row["published"]}
+                 for row in beyond.transfers(sweeps, others) if row["here"] is not None]
+    return figures.bars([{"name": f"{over['digits']} digits", "colour": display.PALETTE[2], **over},
+                         {"name": f"one image of a {label}, by attack"}, *by_attack],
+                        "adversarial images that the other networks misclassify, %")
+
+
+best = page.best(sweeps, others, fifty)
+facts = beyond.transfer(*best) if all(map(len, best)) else {}
+page.box(
+    "Do adversarial images of one network mislead others that differ only in seed?",
+    "Usually not: on average the others misclassify one in {nth}.",
+    "The rate is {over.percent:.0f}% over {over.digits} digits (95% interval {over.low:.0f} to "
+    "{over.high:.0f}%). For one image of a {label} it is {one:.0f}% (paper, another {label}: {paper:.0f}%), "
+    "depending on the attack {least:.0f}% to {most:.0f}%.",
+    "The paper names neither its digit nor its training, so single-image rates cannot be compared.",
+    facts=facts and facts | {"label": int(best[0].label.iloc[0])},
+    picture=draw_transfer(*best) if facts else None, sets=(sweeps, others, fifty),
+    alt="Bars: share of adversarial images that the other networks misclassify, over many digits with its "
+        "interval, and for one digit by attack beside the published values.")
 
 # %%
 page.finish()

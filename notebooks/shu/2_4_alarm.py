@@ -36,10 +36,11 @@ units: str = "missing"  # nothing here needs runs of its own: those of Section 2
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
 import numpy as np
+import torch
 from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
-from papers.shu import beyond, experiments, figures
+from papers.shu import beyond, experiments, figures, toy
 from report import display, prose
 from report.page import start
 from report.prose import mean
@@ -49,34 +50,73 @@ from shared import regions as boxes
 page = start("shu/2_4_alarm", globals())
 
 # %% [markdown]
-# ## What the paper claims, and how it is tested
+# ## The idea
 #
-# The paper distinguishes three kinds of regions around a clean image. The attacked network is wrong and some other is right (type 1); all
-# networks are wrong (type 2); the attacked network is right and some other is wrong (type 3). Types 1 and 3 are uncertainty regions, type 2
-# regions are transferable. As a defence the paper proposes an alarm where two networks disagree, and says that it does not help against
-# transferable examples.
+# Networks that differ in their seed alone disagree on some images. The paper distinguishes three kinds of regions around a clean image, by
+# who errs there: the attacked network, but not all (type 1); all networks (type 2); another network, but not the attacked one (type 3). An
+# attack on one network tends to end at type 1. As a defence the paper therefore proposes an *alarm*: some two networks disagree. It says
+# that the alarm does not help at type 2, where all networks err.
 #
-# The networks and the digit are those of {ref}`Section 2.1 <shu-2-1>`; the boxes keep all pixels that the examples of an attack share, for each wrong
-# class with enough examples. NF is NewtonFool, FGSM the fast gradient sign method,
-# CW2 Carlini and Wagner's L2 attack, BIM the basic iterative method (in L1, L2 and L∞), PW the pointwise attack and MI the momentum iterative method. The
-# alarm is measured for 2 to 10 networks, the attacked one and others of the nine, on images of the attacks, on random noise of the same L2
-# norms, and on clean test digits.
+# ## Step by step: an alarm by disagreement
+#
+# Images of two pixels fill a plane, and five small networks, trained from different seeds, classify each point. Each image of one class is
+# attacked by way of the first network alone. Edit a step and run the cell again.
+
+# %% tags=["show-input"]
+models, x, y = toy.two_pixels(networks=5)       # they differ in their seed alone
+x, y = x[y == 0], y[y == 0]
+
+# 1. The attack: the shortest of 200 steps towards the other class that the first network misclassifies.
+start = x.clone().requires_grad_()
+scores = models[0](start)
+uphill = torch.autograd.grad((scores[:, 1] - scores[:, 0]).sum(), start)[0].flatten(1)
+uphill = uphill / uphill.norm(dim=1, keepdim=True)
+pairs = []
+for image, way in zip(x, uphill):
+    steps = image + torch.linspace(0, 0.4, 200).view(-1, 1, 1, 1) * way.view(1, 1, 2)
+    wrong = (models[0](steps.clamp(0, 1)).argmax(1) != 0).nonzero()
+    if len(wrong):
+        pairs.append((image, steps[wrong[0, 0]].clamp(0, 1)))
+clean_images, adversarial = (torch.stack(images) for images in zip(*pairs))
+# 2. Noise of the same norms.
+norms = (adversarial - clean_images).flatten(1).norm(dim=1)
+noisy = boxes.noise(clean_images, norms, generator=page.generator("noise"))
+
+
+# 3. The alarm: some two networks assign different classes.
+def alarm(images):
+    """Whether some two networks disagree on each image, [N]."""
+    answers = [model(images).argmax(1) for model in models]
+    return torch.stack([a != b for a in answers for b in answers]).any(0)
+
+
+shares = {"adversarial": alarm(adversarial), "noise": alarm(noisy), "clean": alarm(clean_images)}
+
+# %% tags=["show-input"]
+ax = toy.draw_plane(alarm(toy.plane()).int(), ["white", display.PALE])
+for n, (name, images) in enumerate({"adversarial": adversarial, "noise": noisy, "clean": clean_images}.items()):
+    ax.plot(*images.flatten(1).T, display.MARKERS[n], color=display.PALETTE[(3, 1, 0)[n]], ms=5, label=name)
+ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
+display.picture(ax.figure, "Images of two pixels (grey: some two of five networks disagree)",
+                "A plane with grey bands where networks disagree; adversarial images lie at or in these bands.")
+display.say(prose.fill("Some two networks disagree on {adversarial:.0%} of the adversarial images, {noise:.0%} of the "
+                       "noisy and {clean:.0%} of the clean ones.",
+                       {name: float(of.double().mean()) for name, of in shares.items()}))
+fast = {name: boxes.agreement(boxes.answers(models, images), y[:1]).sum(0)
+        for name, images in (("adversarial", adversarial), ("noise", noisy), ("clean", clean_images))}
+toy.compare(all(abs(float(boxes.alarm(fast[name])[-1] - of.double().mean())) < 1e-9 for name, of in shares.items()),
+            "shares of images with an alarm")
+
+# %% [markdown]
+# The networks of all results below are the ten LeNets of {ref}`Section 2.1 <shu-2-1>`.
 
 # %%
 scale = page.scale(**experiments.ONE_DIGIT)
 sweeps, planes = map(page.results, (experiments.lenet_sweeps, experiments.planes))
 clean = page.results(experiments.lenet_clean, names=["seeds"], plan=experiments.plan_clean)
 fifty = page.results(experiments.lenet_fifty)    # five digits of each class
+both = (sweeps, clean)
 
-
-# %% [markdown]
-# ## Region types (procedure)
-#
-# The paper names no thresholds. Here a box is of type 1 if the attacked network misclassifies at least half of its samples and another one at
-# most 5%. It is of type 2 if every network misclassifies at least a quarter. It is of type 3 if the attacked network misclassifies at most 5%
-# and another one at least half. With these, the six boxes of the paper's Table 2 are of the types that the paper gives them. Samples of a box
-# of type 2 raise an alarm if one network classifies them correctly, or if networks assign different wrong classes. The steps below must agree
-# with the function that the tables use; two mutants, versions with an error built in, must not.
 
 # %% tags=["show-input"]
 def kind_by_the_paper(attacked, others, *, most=0.5, right=0.05, significant=0.25):
@@ -123,18 +163,126 @@ def by_type(runs):
 THRESHOLDS = {1: "1: attacked network wrong on at least half, another on at most 5%",
               2: "2: every network wrong on at least a quarter",
               3: "3: attacked network wrong on at most 5%, another on at least half", None: "none of these"}
-page.statement("procedure-region-types", sweeps, data=lambda runs: {
-    f"type_{row['type'][0]}": row["boxes"] for row in by_type(runs)},
-    evidence=equality(by_hand == fast, changed=[kinds != fast for kinds in mutants]))
+
+
+def alarms(sweeps, clean):
+    """`{images: shares of alarms by 2 ... K networks}`: of attacks' images, of noise and of clean digits."""
+    agreements = {"adversarial": [], "random noise": []}
+    for run in sweeps.to_dict("records"):
+        for held in run["classes"].values():
+            for name, key in (("adversarial", "attack"), ("random noise", "noise")):
+                if key in held:
+                    agreements[name].append([a + b for a, b in zip(*held[key]["agreement"])])
+    for run in clean.to_dict("records"):
+        right, wrong = run["agreement"]
+        agreements["clean digits"] = [[a + b for a, b in zip(right, wrong)]]
+        agreements["correctly classified clean digits"] = [right]
+    return {name: boxes.alarm(np.sum(counts, 0)).tolist() for name, counts in agreements.items() if counts}
+
+
+def draw_numbers(*runs):
+    """Shares of alarms against the number of networks."""
+    figure, ax = plt.subplots(figsize=(display.WIDEST, 3))
+    for n, (name, values) in enumerate(alarms(*runs).items()):
+        ax.plot(range(2, 2 + len(values)), values, display.MARKERS[n] + display.LINES[n], label=name)
+    ax.set(xlabel="networks", ylabel="share of images with an alarm", ylim=(-0.03, 1.03))
+    ax.legend()
+    return figure
+
+
+def alarm_data(sweeps, clean, fifty):
+    """Mean alarms of all networks by type of box, and over all images; how many attacks and images."""
+    facts = {"fifty": {f"type_{NUMBERS[kind]}": alarms for kind, alarms in beyond.alarm_by_kind(fifty).items()
+                       if kind}}
+    for kind in (1, 2, 3):
+        of_type = [row["alarm"] for row in per_class(sweeps) if row["type"] == kind]
+        facts |= {f"alarm_type_{kind}": mean(of_type), f"boxes_type_{kind}": len(of_type)}
+    facts |= figures.disagreement(clean)
+    pairs = [[sum(counts) for counts in zip(*held["attack"]["agreement"])]
+             for run in sweeps.to_dict("records") for held in run["classes"].values() if "attack" in held]
+    return facts | {"pairs": len(pairs), "pair_mean": mean([float(boxes.alarm(pair)[-1]) for pair in pairs]),
+                   "attacks": len(sweeps), "digits": sum(clean.images), "examples": sum(
+        held["examples"] for run in sweeps.to_dict("records") for held in run["classes"].values()
+        if "attack" in held)} | {f"alarm_{name.replace(' ', '_')}": values[-1]
+                                 for name, values in alarms(sweeps, clean).items()}
+
+
+# %% [markdown]
+# ## What came out
+#
+# ### Networks disagree on nearly all adversarial images, seldom on others
+#
+# For each of five digits of each class the mean is over the attacks; noise has the L2 norms of the adversarial perturbations.
+
+# %%
+page.text(fifty, beyond.alarm_by_number,
+        "Some two of all {networks} networks disagree on {all.percent:.1f}% of the adversarial images (95% interval over digits "
+        "{all.low:.1f} to {all.high:.1f}%). With the attacked network and one other the share is "
+        "{pair.percent:.0f}% ({pair.low:.0f} to {pair.high:.0f}%).")
+
+# %% [markdown]
+# ### Each further network raises the share on clean digits, too
+
+# %%
+page.picture(both, draw_numbers,
+             caption="Share of images on which some two networks disagree, by their number",
+            alt="Curves against the number of networks: adversarial images, noise, clean digits.")
+page.text(clean, figures.disagreement,
+        "All {networks} networks together raise an alarm on {clean.percent:.1f}% of {clean.of} clean digits "
+        "(95% interval {clean.low:.1f} to {clean.high:.1f}). The share is {false.percent:.1f}% of the "
+        "{false.of} digits that the attacked network classifies correctly (the false positives) and "
+        "{true.percent:.1f}% of the {true.of} others.")
+
+# %% [markdown]
+# ### The alarm is silent where all networks make the same mistake
+#
+# A box holds the random images between the examples of one attack. Where all networks err, they often agree on the wrong class.
+
+# %%
 page.extra("types", sweeps, by_type, "Boxes by type, and the mean share of their samples on which all "
            "networks raise the alarm", header={"type": "type", "boxes": "boxes", "alarm": "alarm, %"})
 
 # %% [markdown]
-# ## Figure 10: types of points around the digit
+# ## Where it differs, and why
 #
-# Of all planes through the digit and the centres of two attacks' boxes the figure has the two with most points of types 1 to 3. The circle is the paper's ball; its $\delta$ of 6 is read
-# as a squared norm, as are all the paper's distances ({ref}`audit`). The paper's drawing is conceptual; here the ten networks classify each point. A
-# point is of type 1 if the attacked network misclassifies it and another does not, of type 2 if all do, and of type 3 if another alone does.
+# The paper prints no rates, so nothing here can differ from it. That the alarm is frequent at types 1 and 3 follows largely from the
+# definition of the types. All attacks use one network alone and stop just behind its boundary, which favours the alarm.
+# An attack on the whole family may avoid it, and was not tested.
+#
+# ## Three things to remember
+#
+# - Adversarial images of one network lie where re-trained networks disagree.
+# - Noise of the same norm rarely reaches these places.
+# - An alarm by disagreement cannot notice an image on which all networks make the same mistake.
+#
+# ## Try it
+#
+# - In the cell above, replace `0.4` by `0.05`: only images near the boundary are attacked. Does their share of alarms change?
+# - Use `networks=2`, then `networks=9`: the share of alarms rises with the number, on adversarial and on clean images.
+# - Attack all networks: replace `scores` by the mean of the networks' outputs, and take the first step on which all of them err. The alarm
+#   is then silent by construction.
+#
+# ## Item by item
+#
+# ### Region types (procedure)
+#
+# The paper names no thresholds. Here a box is of type 1 if the attacked network misclassifies at least half of its samples and another one at
+# most 5%. It is of type 2 if every network misclassifies at least a quarter. It is of type 3 if the attacked network misclassifies at most 5%
+# and another one at least half. With these, the six boxes of the paper's Table 2 are of the types that the paper gives them. The function
+# `kind_by_the_paper` above must agree with the fast code; two versions with an error built in must not.
+
+# %%
+page.statement("procedure-region-types", sweeps, data=lambda runs: {
+    f"type_{row['type'][0]}": row["boxes"] for row in by_type(runs)},
+    evidence=equality(by_hand == fast, changed=[kinds != fast for kinds in mutants]))
+
+# %% [markdown]
+# ### Figure 10: types of points around the digit
+#
+# Of all planes through the digit and the centres of two attacks' boxes the figure has the two with most points of types 1 to 3. The circle is the paper's ball; its $\delta$ of 6 is
+# a squared norm, as are all the paper's distances ({ref}`audit`). The paper's drawing is conceptual; here the ten networks classify each
+# point. NF is NewtonFool, FGSM the fast gradient sign method, CW2 Carlini and Wagner's L2 attack, BIM the basic iterative method, PW the
+# pointwise attack and MI the momentum iterative method.
 
 # %%
 TYPES = {1: "1: attacked network wrong, another right", 2: "2: all networks wrong",
@@ -186,99 +334,53 @@ page.text(planes, shares,
         "Of {points} grid points inside the ball, in {planes} planes, {type_1:.1%} are of type 1, "
         "{type_2:.1%} of type 2 and {type_3:.1%} of type 3; all networks classify the others correctly.")
 
-
 # %% [markdown]
-# ## Robust classification (procedure)
+# ### Robust classification (procedure)
 #
-# An image raises an alarm if some two of $k$ networks assign different classes. The curves give the share of images with an alarm, averaged
-# over all choices of the $k - 1$ networks beside the attacked one. An alarm on a clean digit is a false positive if the attacked network
-# classifies the digit correctly. Random noise has the L2 norms of the adversarial perturbations and is added to the same digit.
+# An image raises an alarm if some two of $k$ networks assign different classes; shares are means over all choices of the $k - 1$ networks
+# beside the attacked one. An alarm on a clean digit is a false positive if the attacked network classifies the digit correctly.
 
 # %%
-def alarms(sweeps, clean):
-    """`{images: shares of alarms by 2 ... K networks}`: of attacks' images, of noise and of clean digits."""
-    agreements = {"adversarial": [], "random noise": []}
-    for run in sweeps.to_dict("records"):
-        for held in run["classes"].values():
-            for name, key in (("adversarial", "attack"), ("random noise", "noise")):
-                if key in held:
-                    agreements[name].append([a + b for a, b in zip(*held[key]["agreement"])])
-    for run in clean.to_dict("records"):
-        right, wrong = run["agreement"]
-        agreements["clean digits"] = [[a + b for a, b in zip(right, wrong)]]
-        agreements["correctly classified clean digits"] = [right]
-    return {name: boxes.alarm(np.sum(counts, 0)).tolist() for name, counts in agreements.items() if counts}
-
-
-def draw_alarms(*runs):
-    """Shares of alarms against the number of networks."""
-    figure, ax = plt.subplots(figsize=(display.WIDEST, 3))
-    for n, (name, values) in enumerate(alarms(*runs).items()):
-        ax.plot(range(2, 2 + len(values)), values, display.MARKERS[n] + display.LINES[n], label=name)
-    ax.set(xlabel="networks", ylabel="share of images with an alarm", ylim=(-0.03, 1.03))
-    ax.legend()
-    return figure
-
-
-def alarm_data(sweeps, clean, fifty):
-    """Mean alarms of all networks by type of box, and over all images; how many attacks and images."""
-    facts = {"fifty": {f"type_{NUMBERS[kind]}": alarms for kind, alarms in beyond.alarm_by_kind(fifty).items()
-                       if kind}}
-    for kind in (1, 2, 3):
-        of_type = [row["alarm"] for row in per_class(sweeps) if row["type"] == kind]
-        facts |= {f"alarm_type_{kind}": mean(of_type), f"boxes_type_{kind}": len(of_type)}
-    facts |= figures.disagreement(clean)
-    pairs = [[sum(counts) for counts in zip(*held["attack"]["agreement"])]
-             for run in sweeps.to_dict("records") for held in run["classes"].values() if "attack" in held]
-    return facts | {"pairs": len(pairs), "pair_mean": mean([float(boxes.alarm(pair)[-1]) for pair in pairs]),
-                   "attacks": len(sweeps), "digits": sum(clean.images), "examples": sum(
-        held["examples"] for run in sweeps.to_dict("records") for held in run["classes"].values()
-        if "attack" in held)} | {f"alarm_{name.replace(' ', '_')}": values[-1]
-                                 for name, values in alarms(sweeps, clean).items()}
-
-
-both = (sweeps, clean)
-page.picture(both, draw_alarms,
-             caption="Share of images on which some two networks disagree, by their number",
-            alt="Curves against the number of networks: adversarial images, noise, clean digits.")
-page.text(clean, figures.disagreement,
-        "All {networks} networks together raise an alarm on {clean.percent:.1f}% of {clean.of} clean digits "
-        "(95% interval {clean.low:.1f} to {clean.high:.1f}). The share is {false.percent:.1f}% of the "
-        "{false.of} digits that the attacked network classifies correctly (the false positives) and "
-        "{true.percent:.1f}% of the {true.of} others.")
 page.statement("procedure-robust-classification", (*both, fifty), data=alarm_data)
 
+
 # %% [markdown]
-# By its definition the alarm finds no example on which all networks make the same mistake. High rates at types 1 and 3 follow largely from
-# the definition of the types. All attacks use the attacked network alone; an attack on the whole family may avoid the alarm, and was not
-# tested. The adversarial examples start from one digit and are not independent, so that their rate has no interval here.
-#
-# ## Choices that the paper leaves open
+# ### Choices that the paper leaves open
 #
 # | choice | ours | reason |
 # |---|---|---|
 # | thresholds of the types | a half, 5% and a quarter | the paper says “most”, “correctly” and “significant” |
 # | boxes | all pixels that the examples share; all wrong classes with at least 80 examples | the paper shows one wrong class per attack |
 # | the alarm's networks | the attacked one and each choice of others | the paper says “at least one” |
-#
-# ## Exercises
-#
-# - Compare the alarms of two and of three networks: each further network raises the share of images with an alarm, on clean digits, too.
 
 # %%
-runs = page.best(*both, fifty)
-facts = alarm_data(*runs) if all(map(len, runs)) else {}
-if facts.get("alarm_adversarial") is not None:
-    page.box(prose.fill(
-        "Can networks that differ only in their training seed expose adversarial examples by disagreement? "
-        "At least two of our {networks} LeNets disagree on {alarm_adversarial:.1%} of {examples} examples "
-        "that {attacks} attacks on one of them find around one digit 1, and on {alarm_random_noise:.1%} of "
-        "as many images with random noise of the same L2 norms (the paper has no rates). They disagree on "
-        "{false.percent:.1f}% of the clean digits that the attacked network classifies correctly (n = "
-        "{false.of}; 95% interval {false.low:.1f} to {false.high:.1f}). An attack that uses all networks may "
-        "avoid the alarm, and was not tested.", facts),
-        picture=draw_alarms(*runs[:2]), sets=both,
-        alt="Curves against the number of networks: adversarial images, noise, clean digits.")
+def draw_alarms(facts, fifty):
+    """Above, how often all networks disagree; below, how often so many do."""
+    figure, (above, below) = plt.subplots(2, 1, figsize=(5.4, 4), height_ratios=(1.1, 1))
+    kinds = {"attack": "adversarial images", "noise": "equally large noise", "clean": "clean digits"}
+    figures.draw_bars(above, [{"name": name, "colour": display.PALETTE[n], **facts[kind]}
+                              for n, (kind, name) in enumerate(kinds.items())], "images with disagreement, %")
+    for n, (of, curve) in enumerate(beyond.disagreement(fifty).groupby("networks").mean().items()):
+        below.plot(curve.index, curve, display.MARKERS[n] + display.LINES[n], color=display.PALETTE[n],
+                   label=kinds[of])
+    below.set(xlabel="networks", ylabel="disagreement, %", ylim=(-3, 103))
+    below.legend(loc="center right")
+    return figure
+
+
+best, digits = page.best(clean, fifty)
+facts = beyond.of_alarm(digits, best) if len(best) and len(digits) else {}
+page.box(
+    "Can disagreement between re-trained networks expose an adversarial image?",
+    "Yes, if one network was attacked: at least two of {networks} networks nearly always disagree on such an "
+    "image, seldom on others.",
+    "They disagree on {attack.percent:.0f}% of the adversarial images of {attack.digits} digits (95% "
+    "interval {attack.low:.1f} to {attack.high:.1f}%), on {noise.percent:.1f}% with equally large noise and "
+    "on {clean.percent:.1f}% of {clean.of:,} correctly classified digits.",
+    "An attack on all {networks} networks was not tested.",
+    facts=facts, picture=draw_alarms(facts, digits) if facts else None, sets=(clean, fifty),
+    alt="Three bars with intervals: nearly all adversarial images, hardly any others; below, curves "
+        "over the number of networks.")
 
 # %%
 page.finish()

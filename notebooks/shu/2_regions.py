@@ -37,13 +37,14 @@ size: int = None  # points along each side of a plane; None takes the profile's 
 
 # %% tags=["hide-cell"]
 import math
+from bisect import bisect_left
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import ListedColormap
 from scipy import ndimage
 
-from papers.shu import experiments, figures
+from papers.shu import beyond, experiments, figures
 from report import display
 from report.page import start
 from report.verdict import equality
@@ -241,6 +242,7 @@ def counts(runs):
 page.figure("figure-2", planes, draw_regions, data=counts,
     alt="Two planes around the digit with a circle; areas where networks disagree are shaded.")
 
+
 # %% [markdown]
 # ## Choices that the paper leaves open
 #
@@ -255,18 +257,60 @@ page.figure("figure-2", planes, draw_regions, data=counts,
 # - `size=81`, in place of the 41 of `quick`: which areas join on the finer grid, and which small ones appear?
 
 # %%
+def largest(apart, axis):
+    """The two largest pieces of an area inside the ball, and the area elsewhere: 2 and 3, 1, 0 outside."""
+    labels = ndimage.label(apart & figures.near(axis))[0]
+    second, first = np.argsort(np.bincount(labels[labels > 0]))[-2:]
+    return np.where(labels == first, 2, np.where(labels == second, 3, apart))
+
+
+def junction(points, axis):
+    """Where the two pieces join, as one goes away from the digit: (x, y)."""
+    distance = np.hypot(*np.meshgrid(axis, axis))
+    reached = np.unique(distance[points > 0])
+
+    def joined(step):
+        labels = ndimage.label((points > 0) & (distance <= reached[step]))[0]
+        return len(np.unique(labels[points > 1])) == 1
+
+    step = bisect_left(range(len(reached)), True, key=joined)
+    apart = sum(ndimage.distance_transform_edt(points != piece) for piece in (2, 3))
+    apart[(points == 0) | (distance != reached[step])] = np.inf     # of points as far, that between the pieces
+    row, column = np.unravel_index(apart.argmin(), apart.shape)
+    return axis[[column, row]]
+
+
+def draw_joined(runs):
+    """Of the planes whose pieces join, that of the largest second piece: the pieces, and where they join."""
+    planes = [(largest((answers != answers[0]).any(0), axis), axis) for name, (answers, axis, _) in
+              figures.of_runs(runs).items() if pieces(runs).get(name, (0, 0))[0] > 1 == pieces(runs)[name][1]]
+    points, axis = max(planes, key=lambda plane: (plane[0] == 3).sum())
+    place = junction(points, axis)
+    figure, ax = plt.subplots(figsize=(4.6, 4.2))
+    ax.imshow(points, origin="lower", extent=(axis[0], axis[-1]) * 2, interpolation="nearest",
+              cmap=ListedColormap(["white", display.PALE, display.PALETTE[0], display.PALETTE[1]]))
+    figures.ring(ax)
+    ax.annotate("they join here", place, 4.5 * place / np.hypot(*place), ha="center", va="center",
+                arrowprops={"arrowstyle": "->", "color": "k"})
+    ax.text(0.15, 0.15, "digit")
+    ax.set(xlabel="L2 distance from the digit", ylabel="L2 distance from the digit")
+    return figure
+
+
 best = page.best(planes)
-if len(best) and (facts := counts(best))["with_any"]:
-    page.box(
-        "Do networks that differ only in their training seed disagree in several separate regions near a "
-        f"clean image, as the paper claims? In {facts['with_any']} of {facts['planes']} planes through one "
-        f"digit 1 some of {facts['networks']} LeNets disagree inside the paper's ball (squared radius 6); "
-        f"in {facts['with_several']} of these planes such images form several pieces inside the ball. In "
-        f"{facts['joined']} of the {facts['with_several']}, all pieces belong to one area that is connected "
-        "outside the ball. Planes through one digit do not decide the claim: separate regions may lie "
-        "elsewhere in the ball, and areas may be connected outside a plane.",
-        picture=draw_regions(best), sets=(planes,),
-        alt="Two planes around the digit with a circle; areas where networks disagree are shaded.")
+facts = counts(best) if len(best) else {}
+together = facts.get("with_several") == facts.get("joined")
+page.box(
+    "Do re-trained networks disagree in separate pockets around an image?",
+    "We found no separate pockets: pieces that look separate near the image join farther out." if together
+    else "In some flat slices of image space they do: pieces of the area stay separate in the whole slice.",
+    "In {with_any} of {planes} flat slices of image space through one digit, some of {family} networks "
+    "disagree within the paper's radius. In {with_several} of these the area of disagreement is in pieces "
+    "there; in " + ("all {joined}" if together else "{joined} of these") + " they join farther out.",
+    "This cannot exclude pockets elsewhere.",
+    facts=facts and facts | {"family": beyond.NUMBERS[facts["networks"]]},
+    picture=draw_joined(best) if facts.get("joined") else None, sets=(planes,),
+    alt="A slice of image space: coloured pieces of disagreement inside a circle, joined by a grey area.")
 
 # %%
 page.finish()

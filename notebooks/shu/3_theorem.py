@@ -44,7 +44,7 @@ import matplotlib.pyplot as plt
 import torch
 from torch import nn
 
-from papers.shu import experiments, figures
+from papers.shu import beyond, experiments, figures
 from report import display, prose, registry
 from report.page import start
 from report.verdict import equality
@@ -268,29 +268,38 @@ display.say(prose.fill(
 # - `seed=1`: another LeNet. The bound changes, and is not exceeded.
 
 # %%
-def draw_slabs():
-    """The difference of the losses against the thickness of the slabs, for the two distributions."""
-    figure, ax = plt.subplots(figsize=(display.WIDEST, 2.8))
-    widths = [Fraction(1, 10**k) for k in range(7)]
-    for n, (name, law) in enumerate(LAWS.items()):
-        gaps = [float(second - first) for w in widths for first, second in [losses(SLABS, w, law)]]
-        ax.loglog(list(map(float, widths)), gaps, display.MARKERS[n] + display.LINES[n], label=name)
-    ax.set(xlabel="t (slab i has thickness $t / 4^i$)", ylabel="difference of the losses")
-    ax.legend(title="distribution of $W_1$")
+def draw_sheets(disagree):
+    """Left the errors of two classifiers by the first pixel; right how often trained networks disagree."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(6.4, 2.7), width_ratios=(3, 1))
+    low, high = map(float, WRONG)
+    for height in (1, 0):
+        left.barh(height, 1, 0.5, color=display.PALE)
+        left.barh(height, high - low, 0.5, low, color=display.PALETTE[3])
+        left.text(1.03, height, f"error {float(losses(SLABS, 0)[1]):g}", va="center")
+    left.vlines([0.5**i for i in range(2, SLABS + 2)], -0.25, 0.25, color=display.PALETTE[3], lw=1)
+    left.set(xlim=(0, 1.3), yticks=[1, 0], yticklabels=["one classifier", "and with errors\non sheets"],
+             xticks=[0, 0.5, 1], xlabel="first pixel")
+    right.bar(["sheets", "LeNets"], [0, disagree["percent"]], color=display.PALETTE[0])
+    right.errorbar(1, disagree["percent"], [[disagree["percent"] - disagree["low"]],
+                                            [disagree["high"] - disagree["percent"]]], color="k", capsize=3)
+    right.set(ylabel="digits with disagreement, %")
     return figure
 
 
-page.box(prose.fill(
-    "Can a classifier err on infinitely many inputs without any effect on its expected error? By Theorem 1 "
-    "it can, on regions of lower dimension to which the distribution of inputs gives probability 0; images "
-    "with finitely many grey levels are excluded. In our exact example two classifiers have the error "
-    "{loss_first}, although one also errs on {slabs} slabs of volume 0. Where two networks disagree with "
-    "positive margins (the lead of the largest output), they disagree in a whole ball: Conjecture 1, that "
-    "regions of lower dimension have probability 0, does not cover such regions, and Conjecture 2, that a "
-    "network is discontinuous at their edges, holds for labels only.",
-    theorem | {"slabs": SLABS}),
-    picture=draw_slabs(), sets=(),
-    alt="On logarithmic axes the difference of losses falls in proportion to thickness.")
+best = page.best(clean)
+facts = figures.disagreement(best) if len(best) else {}
+page.box(
+    "Can a classifier be wrong on infinitely many images without a larger error?",
+    "Yes, if these images have probability zero, like points on a thin sheet.",
+    "In an exact example, further errors on {slabs} sheets without thickness leave the error at {loss}. The "
+    "paper supposes that networks disagree on such sets only.",
+    "But {family} LeNets disagree on {clean.percent:.1f}% of {clean.of:,} clean test digits (95% interval "
+    "{clean.low:.1f} to {clean.high:.1f}%).",
+    facts=facts | {"slabs": SLABS, "loss": theorem["loss_second"]} | (
+        {"family": beyond.NUMBERS[facts["networks"]]} if facts else {}),
+    picture=draw_sheets(facts["clean"]) if facts else None, sets=(clean,),
+    alt="Left an interval with the errors of a classifier and thin sheets of further errors; right the share "
+        "of clean digits on which networks disagree, above zero.")
 
 # %%
 page.finish()

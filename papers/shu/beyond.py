@@ -2,6 +2,7 @@
 import pandas as pd
 from scipy import stats
 
+from papers.shu import figures
 from papers.shu.experiments import METHODS, PAPER, printed
 from papers.shu.figures import KINDS, called, of_rows, region, regions
 from report import prose
@@ -123,24 +124,12 @@ def over_images(runs):
 
 
 # ---- facts in words ---------------------------------------------------------------------------------------
-def box_by_box(runs):
-    """Facts in words: for each box its samples' distance; the network besides the attacked one that the
-    attack's own images fool most often.
-    """
-    ours = [box for _, box in of_rows(runs, "table-6")]
-    if not ours:
-        return {}
+def squared_distances(runs):
+    """Facts in words: for each box of Table 6 how far its samples lie, beside the paper's."""
     far = [(box.classes, box.at("squared")[1], printed("table-10", source_class=box.run["label"])[
-        "sampled_l2_mean"]) for box in ours]
-    rates = {box.classes: box.held["attack"]["rates"] for box in ours}
-    worst = max(range(1, len(ours[0].held["attack"]["rates"])),
-                key=lambda k: sum(of[k] for of in rates.values()))
-    inside = [(box.classes, box.at("rates")[0], row["M1"]) for row, box in of_rows(runs, "table-6")]
-    return {"far": " and ".join(f"{of}, {value:.3g} (paper: {paper:.3g})" for of, value, paper in far),
-            "inside": " and ".join(f"{rate:.0%} of the samples for {of} (paper: {paper:.0%})"
-                                   for of, rate, paper in inside),
-            "worst": f"M{worst + 1} (" + ", ".join(
-                f"{100 * of[worst]:.3g}% for {classes}" for classes, of in rates.items()) + ")"}
+        "sampled_l2_mean"]) for _, box in of_rows(runs, "table-6")]
+    return far and {"far": " and ".join(
+        f"{classes}, {value:.3g} (paper: {paper:.3g})" for classes, value, paper in far)}
 
 
 def of_suspects(runs):
@@ -168,14 +157,34 @@ def on_digits(runs):
     return pd.DataFrame(rows, columns=["method", "number", "own", "others"])
 
 
-def over_digits(runs):
-    """Facts: mean rate of the networks not attacked over digits and attacks, and its 95% interval."""
-    means = on_digits(runs).groupby("number").others.mean()
+def interval(means):
+    """Facts: the mean of shares (%), one a digit, and its 95% interval (Student's t); {} of fewer than 2."""
     if len(means) < 2:
         return {}
     half = stats.t.ppf(0.975, len(means) - 1) * means.sem()
     return {"digits": len(means), "percent": means.mean(),
             "low": max(means.mean() - half, 0), "high": min(means.mean() + half, 100)}
+
+
+def over_digits(runs):
+    """`interval` of the rate of the networks not attacked on the images of a digit's attacks."""
+    return interval(on_digits(runs).groupby("number").others.mean())
+
+
+def disagreement(runs):
+    """Share (%) of images on which some two of so many networks disagree, means over the attacks of a digit.
+
+    A frame with a row for each number of networks and digit (levels "networks", "digit"): `attack` on
+    adversarial images, `noise` on random noise of the same norms around the same digit.
+    """
+    rows = []
+    for row in (row for rows in runs.rows for row in rows if "attack" in row):
+        shares = {of: 100 * boxes.alarm([sum(counts) for counts in zip(*row[of]["agreement"])])
+                  for of in ("attack", "noise")}
+        rows += [{"networks": k, "digit": row["number"], "attack": attack, "noise": noise}
+                 for k, (attack, noise) in enumerate(zip(*(of.tolist() for of in shares.values())), start=2)]
+    frame = pd.DataFrame(rows, columns=["networks", "digit", "attack", "noise"])
+    return frame.groupby(["networks", "digit"]).mean()
 
 
 def with_digits(rows, runs):
@@ -199,26 +208,97 @@ def alarm_by_kind(runs):
     return {kind: {"alarm": mean(of), "boxes": len(of)} for kind, of in alarms.items()}
 
 
-def box(runs, item="table-2"):
-    """Facts for the box of a page: mean rates of the networks not attacked on the attacks' own images, and
-    of how many examples the attacked network now assigns the right class.
-    """
-    printed_boxes = of_rows(runs, item)
-    if not printed_boxes:
+def on_images(runs, item="table-2"):
+    """Facts: mean rate of the networks not attacked on the attacks' own images, over the boxes of a table."""
+    ours = [box.held for _, box in of_rows(runs, item)]
+    printed_rows = PAPER[{"table-2": "table-3", "table-6": "table-7"}[item]].rows
+    return ours and {"n": len(ours), "examples": sum(held["examples"] for held in ours),
+                     "others": mean([mean(held["attack"]["rates"][1:]) for held in ours]),
+                     "paper": {"others": mean([mean(_in_print(row)[1:]) for row in printed_rows])}}
+
+
+# ---- facts of the boxes of the pages ---------------------------------------------------------------------
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+           "twelve")
+PARTS = {0: "hardly any", 25: "a quarter", 100 / 3: "a third", 50: "half", 200 / 3: "two thirds",
+         75: "three quarters", 100: "nearly all"}
+
+
+def part(percent):
+    """A share in words, the nearest of `PARTS`."""
+    return PARTS[min(PARTS, key=lambda known: abs(known - percent))]
+
+
+CLEAN = ("Our {n} networks misclassify {low:.1f}% to {high:.1f}% of the clean test images (paper: "
+         "{paper.low:.1f}% to {paper.high:.1f}%).")
+
+
+def clean_errors(runs, item):
+    """Facts: how many networks there are, and their errors (%) on clean test images beside a table's."""
+    published = [100 * error for row in PAPER[item].rows for error in _in_print(row)]
+    return {"n": len(runs), "low": 100 * runs.test_error.min(), "high": 100 * runs.test_error.max(),
+            "paper": {"low": min(published), "high": max(published)}}
+
+
+def transfer(sweeps, others, fifty):
+    """Facts of Section 2.1: networks not attacked on the images of one digit's attacks, and over digits."""
+    over, rows = over_digits(fifty), transfers(sweeps, others)
+    here = [row["here"] for row in rows if row["here"] is not None]
+    if not (over and here):
         return {}
-    of_attacks = {"table-2": "table-3", "table-6": "table-7"}[item]
-    rates, gaps = [], []
-    for row, ours in printed_boxes:
-        attack = printed(of_attacks, attack=row["attack"], source_class=row["source_class"])
-        own, paper = mean(ours.held["attack"]["rates"][1:]), mean(_in_print(attack)[1:])
-        other = "" if ours.reached == (to := attack["target_class"]) else f", {row['source_class']} → {to}"
-        gaps.append((abs(own - paper), f"{ours.name}: {100 * own:.0f}% (paper{other}: {100 * paper:.0f}%)"))
-        rates.append(own)
-    held = [ours.held for _, ours in printed_boxes]
-    return {"n": len(printed_boxes), "others": mean(rates), "farthest": max(gaps)[1],
-            "examples": sum(facts["examples"] for facts in held),
-            "again": sum(round((1 - facts["attack"]["rates"][0]) * facts["examples"]) for facts in held),
-            "paper": {"others": mean([mean(_in_print(row)[1:]) for row in PAPER[of_attacks].rows])}}
+    rare = 0 < over["percent"] < 50     # else the answer is another one
+    return {"over": over, "nth": NUMBERS[min(round(100 / over["percent"]), 12)] if rare else None,
+            "one": mean(here), "least": min(here), "most": max(here),
+            "paper": mean([row["published"] for row in rows])}
+
+
+def in_boxes(runs):
+    """A row a box of Table 6: the share (%) of its samples that the attacked network misclassifies."""
+    return [{"name": box.classes, "digit": box.run["label"], "percent": 100 * box.at("rates")[0],
+             "paper": 100 * row["M1"], "samples": box.run["samples"]}
+            for row, box in of_rows(runs, "table-6")]
+
+
+def of_aeroplane(runs, networks):
+    """Facts of Section 2.3: rates (%) in the boxes of two rules, how often the networks err on clean images.
+
+    rates   {rule: rates of all networks, the attacked one's first}
+    times   how many times the paper's clean errors ours are
+    """
+    rates = {}
+    for row, box in of_rows(runs, "table-10"):
+        rates = {rule: [100 * rate for rate in _at(box.held["boxes"][rule], row["n_intervals"])["rates"]]
+                 for rule in ("all", "most") if rule in box.held["boxes"]}
+    if len(rates) < 2 or not len(networks):
+        return {}
+    (strict, *others), (loose, *more) = rates["all"], rates["most"]
+    times = round(networks.test_error.mean() / mean(_in_print(PAPER["table-8"].rows[0])))
+    return {"rates": rates, "strict": strict, "loose": loose, "parts": {
+        "strict": part(strict), "loose": part(loose)}, "least": min(others + more),
+        "paper": 100.0,     # claim of Figure 7: every sample, from about 200 values on
+        "times": {1: "as often", 2: "twice as often"}.get(times, f"{NUMBERS[min(times, 12)]} times as often")}
+
+
+def alarm_by_number(fifty):
+    """Facts: `interval` of the adversarial images on which some two of all networks, and of two, disagree."""
+    attack = disagreement(fifty).attack
+    if not len(attack):
+        return {}
+    networks = int(attack.index.get_level_values("networks").max())
+    return {"networks": networks, "all": interval(attack.loc[networks]), "pair": interval(attack.loc[2])}
+
+
+def of_alarm(fifty, clean):
+    """Facts of Section 2.4: on how many images some two of all networks disagree, in % with 95% intervals.
+
+    `attack` and `noise` are means over digits, `clean` the correctly classified clean digits.
+    """
+    shares, on_clean = disagreement(fifty), figures.disagreement(clean)["false"]
+    if not len(shares):
+        return {}
+    networks = shares.index.get_level_values("networks").max()
+    attack, noise = (interval(shares.loc[networks][of]) for of in ("attack", "noise"))
+    return attack and {"networks": NUMBERS[networks], "attack": attack, "noise": noise, "clean": on_clean}
 
 
 def _at(curve, b):

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
+from matplotlib.lines import Line2D
 
 from papers.shu.experiments import CIFAR10, METHODS, PAPER, RULES, printed
 from report import display
@@ -221,6 +222,39 @@ def draw_curves(runs, item):
     figure.supylabel("misclassification rate")
     handles, labels = axes.flat[0].get_legend_handles_labels()
     figure.legend(handles[::-1], labels[::-1], loc="outside upper center", ncols=len(labels))
+    return figure
+
+
+# ---- pictures of the boxes ---------------------------------------------------------------------------------
+def draw_bars(ax, bars, label):
+    """Bars of shares in percent from above; a bar without a share is a heading.
+
+    bars   dicts: name, percent; low and high of a 95% interval, the published value `paper`, colour
+    """
+    for place, bar in enumerate(bars):
+        if "percent" not in bar:
+            ax.text(0, place + 0.1, bar["name"], va="center")
+            continue
+        ax.barh(place, bar["percent"], 0.7, color=bar.get("colour", display.PALETTE[0]))
+        if "low" in bar:
+            ax.errorbar(bar["percent"], place, capsize=3, color="k", lw=1.2, xerr=[
+                [bar["percent"] - bar["low"]], [bar["high"] - bar["percent"]]])
+        if "paper" in bar:
+            ax.plot([bar["paper"]] * 2, [place - 0.42, place + 0.42], color=display.PRINTED, lw=3)
+    drawn = {place: bar["name"] for place, bar in enumerate(bars) if "percent" in bar}
+    ax.set(xlim=(-1, 102), xlabel=label, ylim=(len(bars) - 0.4, -0.6), yticks=[*drawn],
+           yticklabels=drawn.values())
+    handles = [Line2D([], [], color=colour, lw=width, label=name)
+               for key, colour, width, name in (("paper", display.PRINTED, 3, "paper"),
+                                                ("low", "k", 1.2, "95% interval"))
+               if any(key in bar for bar in bars)]
+    ax.figure.legend(handles=handles, loc="outside upper right", ncols=len(handles))
+
+
+def bars(rows, label):
+    """A figure of `draw_bars`."""
+    figure, ax = plt.subplots(figsize=(5.4, 0.9 + 0.33 * len(rows)))
+    draw_bars(ax, rows, label)
     return figure
 
 
