@@ -47,10 +47,10 @@ from functools import partial
 import matplotlib.pyplot as plt
 import numpy as np
 
-from papers.he import boundary, claims, experiments, figures
+from papers.he import boundary, boxes, experiments, figures
 from papers.small_network import small_network
 from report.page import start
-from report.prose import mean, short
+from report.prose import mean
 from report.verdict import equality
 from shared.boundary import purity, survey
 
@@ -254,23 +254,19 @@ page.text(searches, by_step,
 
 # %%
 best = page.best(distances)
-facts = boundary.all_data(best).get("mnist-normal", {}) if len(best) else {}
-if {"benign", "brittle", "margin"} <= facts.keys():
-    shown = best[best.network == "mnist-normal"]
-    errors = claims.thresholds({"mnist-normal": facts})["mnist-normal"]
-    least, n = ({kind: short(values[name]) for kind, values in facts.items()} for name in ("least", "images"))
-    page.box(
-        "How far is a network's decision boundary from MNIST digits and their adversarial images, in "
-        "random directions? The median RMS distance to the nearest boundary (pixels from 0 to 1) is "
-        f"{least['benign']} for clean digits (n = {n['benign']}), {least['margin']} for images of "
-        f"OptMargin, an attack made to withstand noise (n = {n['margin']}), and at most {least['brittle']} "
-        f"for minimum-norm images (OptBrittle, n = {n['brittle']}; step of the search: "
-        f"{shown.step.max()}). The paper claims that no threshold on one distance separates clean digits "
-        f"from OptMargin images: the best one on the nearest distance errs on {errors['least']['words']} of "
-        "the one kind or the other, whichever is more, and the paper's classifier of many distances on "
-        f"{short(errors['paper'])}%. Our values are of one network; the threshold was chosen on these "
-        "images.",
-        picture=boundary.draw_all(shown), alt=ALT_ALL)
+facts = boxes.nearest(best)
+ANSWERS = {True: "In random directions it is far from clean digits, nearer to noise-resistant adversarial ones, and "
+                 "it touches ordinary adversarial ones.",
+           False: "The distances from clean and from adversarial digits are in another order in this run."}
+page.box(
+    "How far is the boundary from clean and from adversarial images?",
+    ANSWERS[bool(facts) and facts["benign"] > facts["margin"] > facts["brittle"]],
+    "For {n} digits each, the median distance to the nearest boundary is {benign} (clean), {margin} (OptMargin) "
+    "and at most {brittle} (minimum-norm attack; root mean square, pixels {pixels}).",
+    "An attack, however, finds it {attack:.2g} from clean digits.",
+    facts=facts, picture=boxes.draw_nearest(best, facts["attack"]) if facts else None,
+    alt="Three rows of dots, one dot a digit: the distance to the nearest boundary of clean digits, of OptMargin "
+        "and of a minimum-norm attack; a line marks how far the attack moves clean digits.")
 
 # %%
 page.finish()

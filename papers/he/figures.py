@@ -1,14 +1,11 @@
 """What the pages of `he` share: names, colours, rows an image, cells of its tables."""
 from itertools import product
 
-import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 
 from papers.he.experiments import ASKED, COLUMNS, SCRIPT, SETTINGS
 from report import display, reference
-from report.cell import Cell, values
-from report.comparison import wider
+from report.cell import Cell
 from report.prose import mean, percent, share
 from report.tidy import unnest
 from shared.attacks.region import Region
@@ -215,23 +212,6 @@ def by_setting(runs, attacks):
                      "OptBrittle, adv.": mean_distance(adv),
                      "success, adv., %": success(adv_strong)})
     return table
-
-
-def draw_accuracy(runs):
-    """Bars of the normal MNIST network's accuracies in Table 2, with lines at the published values."""
-    net = "mnist-normal"
-    cells, paper = by_network(values(pd.DataFrame(table_2(runs))))[net], published("table-2")[net]
-    figure, ax = plt.subplots(figsize=(display.WIDEST, 2.8))
-    for n, how in enumerate(("point", "region")):
-        places = np.arange(len(cells)) + 0.4 * n - 0.2
-        ax.bar(places, [cells[kind][how] or 0 for kind in cells], 0.36, color=display.PALETTE[n],
-               label=f"{how} classification")
-        ax.hlines([paper[kind][how] for kind in cells], places - 0.18, places + 0.18, color=display.PRINTED,
-                  label="published" if n else None)
-    ax.set_xticks(range(len(cells)), [KINDS[kind] for kind in cells])
-    ax.set(ylabel="classified correctly, %", ylim=(0, 105), title=NAMED[net])
-    figure.legend(loc="outside lower center", ncols=3)
-    return figure
 
 
 # ---- results ---------------------------------------------------------------------------------------------

@@ -1,0 +1,196 @@
+"""The box at the top of each page of `he`: what its sentences name, and the picture of these numbers."""
+import math
+from collections import Counter
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import torch
+
+from papers.he import boundary, classifier, figures
+from report import display, record
+from report.cell import values
+from report.tidy import unnest
+from shared.attacks.region import Region
+from shared.susceptibility import percentage
+
+NET = "mnist-normal"    # the paper's own network, of which the boxes of Sections 3 to 5 tell
+NAMES = {"benign": "clean", "margin": "OptMargin", "brittle": "minimum-norm\nattack"}
+NARROW = 5.6            # inches: small enough for the text to be read on a telephone
+
+
+def bars(ax, places, shares, *, published=None, width=0.38, **style):
+    """Bars of shares with their intervals, as `percentage` has them; a tick at each published value."""
+    heights = np.array([share["percent"] for share in shares])
+    ends = np.array([[share["low"], share["high"]] for share in shares])
+    whiskers = np.abs(ends - heights[:, None]).T
+    drawn = ax.bar(places, heights, width, yerr=whiskers, error_kw={"elinewidth": 1, "capsize": 2}, **style)
+    ax.bar_label(drawn, [f"{height:.0f}" for height in heights], padding=1)
+    if published:
+        ax.hlines(published, places - width / 2, places + width / 2, color=display.PRINTED, linewidth=3)
+    ax.set(ylim=(0, 118), yticks=range(0, 101, 25))
+
+
+def with_tick(ax):
+    """Handles and labels of a legend: those of the axes, and the tick of the published values."""
+    handles, labels = ax.get_legend_handles_labels()
+    return [*handles, plt.Line2D([], [], color=display.PRINTED, linewidth=3)], [*labels, "published"]
+
+
+# ---- Section 3: a vote over noisy copies -----------------------------------------------------------------
+def vote(attacks):
+    """`figures.facts`, and how many times as much OptMargin changes a digit as OptBrittle.
+
+    {} where one of the two has no example.
+    """
+    if not len(attacks) or not (facts := figures.facts(attacks)):
+        return {}
+    rows = figures.examples(attacks)
+    far, near = figures.of_both(*(figures.only(rows, NET, kind) for kind in ("margin", "brittle")))
+    return facts | {"ratio": far.rms.sum() / near.rms.sum() if len(far) else None}
+
+
+def draw_vote(attacks):
+    """Accuracy of the network alone and of the vote: clean digits, OptBrittle and OptMargin."""
+    rows, kinds = figures.examples(attacks, "region", "point"), ("benign", "brittle", "margin")
+    paper = figures.published("table-2")[NET]
+    figure, ax = plt.subplots(figsize=(NARROW, 3))
+    for n, (how, words) in enumerate({"point": "the image alone",
+                                      "region": f"vote over {Region(0.3).samples} noisy copies"}.items()):
+        truths = [figures.only(rows, NET, kind)[how] for kind in kinds]
+        bars(ax, np.arange(len(kinds)) + 0.4 * n - 0.2, [percentage(int(t.sum()), len(t)) for t in truths],
+             published=[paper[kind][how] for kind in kinds], color=display.PALETTE[n], label=words)
+    ax.set_xticks(range(len(kinds)), [NAMES[kind] for kind in kinds])
+    ax.set_ylabel("classified correctly, %")
+    figure.legend(*with_tick(ax), loc="outside lower center", ncols=3)
+    return figure
+
+
+# ---- Section 4: boundary distances -----------------------------------------------------------------------
+def nearest(distances):
+    """Medians of the nearest distances, of how many digits, and how far OptBrittle moves; {} without all."""
+    kinds = boundary.all_data(distances).get(NET, {}) if len(distances) else {}
+    if not NAMES.keys() <= kinds.keys():
+        return {}
+    sizes = sorted({kinds[kind]["images"] for kind in NAMES})
+    table = figures.by_network(values(pd.DataFrame((record.read("he", "table-1") or {}).get("rows", []))))
+    return {kind: float(kinds[kind]["least"]) for kind in NAMES} | {
+        "n": " to ".join(f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1]))),
+        "pixels": f"0 to {boundary.PIXELS[NET]}",
+        "attack": table[NET].get("brittle", {}).get("rms")}
+
+
+def none_at(ax, place):
+    """A tick where those stand that have no boundary within the search."""
+    ax.set_xticks([*np.arange(0, place - 0.06, 0.1).round(1), place],
+                  [*(f"{x:.1f}" for x in np.arange(0, place - 0.06, 0.1)), "none"])
+
+
+def draw_nearest(distances, attack):
+    """A dot a digit at its nearest boundary, a row a kind, a tick at the median.
+
+    attack   mean distance that OptBrittle moves a clean digit, a line; None where it is not recorded
+    """
+    rows, steps = boundary.examples(distances), distances[distances.network == NET].step
+    found = rows[(rows.network == NET) & (rows.least < 1)].least
+    none = found.max() + 2 * steps.max()     # where those without any boundary stand
+    figure, ax = plt.subplots(figsize=(NARROW, 2.8))
+    for place, kind in enumerate(NAMES):
+        own = figures.only(rows, NET, kind).least
+        for value, count in Counter(own.where(own < 1, none)).items():
+            spread = (np.arange(count) - (count - 1) / 2) * min(0.07, 0.7 / count)
+            ax.scatter(np.full(count, value), place + spread, s=8, color=figures.COLOURS[kind], linewidths=0)
+        ax.plot(min(own.median(), none), place, "|", color="black", ms=30, mew=2)
+    if attack:
+        ax.axvline(attack, color=display.GUIDE, linestyle="--", linewidth=1)
+        ax.text(attack, -0.55, " the attack", va="bottom", color=display.GUIDE)
+    ax.set(yticks=range(len(NAMES)), yticklabels=NAMES.values(), ylim=(len(NAMES) - 0.5, -0.55),
+           xlim=(0, None), xlabel="nearest boundary in random directions\n(root mean square, pixels 0 to 1)")
+    none_at(ax, none)
+    return figure
+
+
+# ---- Section 5: the classifier, and a threshold ----------------------------------------------------------
+def features_of(run, surroundings, kind):
+    """Nearest distances of a kind of image: those that a classifier (a run) has learned from, and others."""
+    rows, train = boundary.features(surroundings), round(run.share * run.sample)
+    own = figures.only(rows, run.network, kind)
+    return [torch.tensor(part.least.to_numpy(np.float32))
+            for part in (own[own.place < train], own[(own.place >= train) & (own.place < run.sample)])]
+
+
+def compared(classifiers, surroundings):
+    """The classifier of the normal MNIST network trained on OptMargin, and the best threshold on the nearest
+    distance: errors, and what sentences name. {} where either is missing.
+    """
+    run = boundary.by_name(classifiers).get((NET, "margin")) if len(classifiers) else None
+    worst = boundary.worst(run) if run else {"percent": None}
+    if worst["percent"] is None or not len(surroundings):
+        return {}
+    (benign, others), (attacked, hidden) = (features_of(run, surroundings, k) for k in ("benign", "margin"))
+    if not all(map(len, (benign, others, attacked, hidden))):
+        return {}
+    rule, errors = classifier.best_threshold(attacked, benign), boundary.errors(run)
+    known, alone = (100 * rule.errors(*parts).accuracy for parts in ((attacked, benign), (hidden, others)))
+    theirs = rule.errors(hidden, others)
+    low, high = sorted((known, alone))
+    most = 100 - worst["percent"]
+    return {"share": math.floor(100 / most) if most else None, "worst": worst, "n": run.benign,
+            "least": low, "most": high, "learned": run.trained_on,
+            "better": worst["low"] > high, "pairs": round(run.share * run.sample),
+            "value": rule.value, "distances": {"benign": others, "margin": hidden},
+            "step": float(surroundings.step[surroundings.network == NET].max()),
+            "network": [errors["benign"], errors["margin"]],
+            "threshold": [percentage(theirs.flagged, len(others)), percentage(theirs.missed, len(hidden))]}
+
+
+def draw_compared(facts):
+    """Nearest distances of clean and of OptMargin digits with the threshold; errors of it and the network."""
+    printed = next(row for row in figures.PAPER["table-3"].rows if (
+        row["dataset"], row["model_training"], row["training_attack"]) == ("MNIST", "normal", "OptMargin"))
+    step, lengths = facts["step"], facts["distances"]
+    none = max(float(some[some < 1].max()) for some in lengths.values()) + 2 * step
+    figure, (left, right) = plt.subplots(2, figsize=(NARROW, 4.6))
+    for kind, some in lengths.items():
+        left.hist(some.where(some < 1, none), np.arange(0.5 * step, none + step, step), alpha=0.6,
+                  label=NAMES[kind], color=figures.COLOURS[kind])
+    between = facts["value"] - step / 2     # the threshold is a value of the grid
+    left.axvline(between, color="black", linestyle="--", linewidth=1)
+    left.text(between, left.get_ylim()[1], " threshold", va="top")
+    left.set(xlabel="nearest boundary (root mean square, pixels 0 to 1)", ylabel="digits")
+    none_at(left, none)
+    left.legend()
+    places = np.arange(2)
+    theirs = {"network": [printed["false_pos_benign_pct"], printed["false_neg_optmargin_pct"]]}
+    for n, who in enumerate(("network", "threshold")):
+        bars(right, places + 0.4 * n - 0.2, facts[who], color=display.PALETTE[4 + n], label=who,
+             published=theirs.get(who))
+    right.set_xticks(places, ["clean, called attacked", "attacked, called clean"])
+    ends = [share["high"] for who in ("network", "threshold") for share in facts[who]]
+    right.set(ylabel="errors, %", ylim=(0, 1.6 * max(ends)), yticks=range(0, int(1.6 * max(ends)), 10))
+    right.legend(*with_tick(right), ncols=3, loc="upper center")
+    return figure
+
+
+# ---- Appendix D: photographs -----------------------------------------------------------------------------
+def draw_copies(examples, noises):
+    """Shares of OptMargin's noisy copies that are misclassified, a dot an image; accuracies of the vote."""
+    rows, copies = figures.examples(examples, "region"), unnest(noises, "counts", "own", "others")
+    printed = {row["attack"]: row["region_accuracy_pct"] for row in figures.PAPER["table-5"].rows}
+    figure, (left, right) = plt.subplots(1, 2, figsize=(NARROW, 3), sharey=True)
+    for place, kind in enumerate(("own", "others")):
+        shares = (100 * copies[kind][copies.counts.astype(bool)]).tolist()
+        left.bar(place, np.mean(shares), 0.6, color=display.PALETTE[4 + place])
+        left.plot(place + np.linspace(-0.2, 0.2, len(shares)), sorted(shares), ".", color="black", ms=4)
+        left.text(place - 0.32, np.mean(shares) + 1, f"{np.mean(shares):.0f}", ha="right")
+    left.set_xticks((0, 1), ["noise that\nthe attack used", "new noise"])
+    left.set(title="copies misclassified, %", xlim=(-0.6, 1.5))
+    kinds = ("benign", "margin")
+    truths = [figures.only(rows, "imagenet", kind).region for kind in kinds]
+    bars(right, np.arange(2), [percentage(int(t.sum()), len(t)) for t in truths], width=0.6,
+         published=[printed[figures.KINDS[kind]] for kind in kinds],
+         color=[figures.COLOURS[kind] for kind in kinds])
+    right.set_xticks((0, 1), ["clean", "attacked\n(OptMargin)"])
+    right.set_title("vote is right, %")
+    figure.legend(*with_tick(right), loc="outside lower center")
+    return figure
