@@ -6,6 +6,7 @@ import pandas as pd
 from papers.he.experiments import ASKED, COLUMNS, SCRIPT, SETTINGS
 from report import display, reference
 from report.cell import Cell
+from report.comparison import wider
 from report.prose import mean, percent, share
 from report.tidy import unnest
 from shared.attacks.region import Region
