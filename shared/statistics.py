@@ -1,7 +1,7 @@
 """Intervals and rank correlations, where more than one instrument or page needs them."""
 import numpy as np
 
-from shared.runtime import UserError
+from .runtime import UserError
 
 
 def share_interval(hits, of, *, confidence=0.95):

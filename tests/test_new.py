@@ -9,7 +9,6 @@ import tomllib
 
 import pytest
 import yaml
-from test_style import offences, texts
 
 from report.repository import ROOT
 from shared import runtime
@@ -69,10 +68,6 @@ def test_a_new_paper_is_in_the_contents_the_bibliography_and_the_contracts(tree)
     pages = "".join(p.read_text() for p in written if p.suffix == ".py")
     labels = re.findall(r"\((roe-[a-z0-9-]+)\)=", pages)
     assert labels == ["roe-3-accuracy", "roe-4-more"]
-
-
-def test_the_example_is_written_in_the_terms_of_the_book():
-    assert offences(texts("../workflow/template/page")) == []
 
 
 @pytest.mark.parametrize("command, words", [

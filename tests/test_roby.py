@@ -209,11 +209,11 @@ class Largest(TorchDispatchMode):
     """Notes how many values the largest tensor has that torch makes inside it."""
     values = 0
 
-    def __torch_dispatch__(self, function, types, given=(), named=None):
-        made = function(*given, **named or {})
-        for part in made if isinstance(made, (list, tuple)) else [made]:
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **kwargs or {})
+        for part in result if isinstance(result, (list, tuple)) else [result]:
             self.values = max(self.values, part.numel() if isinstance(part, torch.Tensor) else 0)
-        return made
+        return result
 
 
 @pytest.mark.parametrize("p", roby.NORMS)

@@ -132,7 +132,7 @@ def compared(classifiers, surroundings):
         return {}
     rule, errors = classifier.best_threshold(attacked, benign), boundary.errors(run)
     known, alone = (100 * rule.errors(*parts).accuracy for parts in ((attacked, benign), (hidden, others)))
-    theirs = rule.errors(hidden, others)
+    by_rule = rule.errors(hidden, others)
     low, high = sorted((known, alone))
     most = 100 - worst["percent"]
     return {"share": math.floor(100 / most) if most else None, "worst": worst, "n": run.benign,
@@ -141,7 +141,7 @@ def compared(classifiers, surroundings):
             "value": rule.value, "distances": {"benign": others, "margin": hidden},
             "step": float(surroundings.step[surroundings.network == NET].max()),
             "network": [errors["benign"], errors["margin"]],
-            "threshold": [percentage(theirs.flagged, len(others)), percentage(theirs.missed, len(hidden))]}
+            "threshold": [percentage(by_rule.flagged, len(others)), percentage(by_rule.missed, len(hidden))]}
 
 
 def draw_compared(facts):
@@ -161,10 +161,10 @@ def draw_compared(facts):
     none_at(left, none)
     left.legend()
     places = np.arange(2)
-    theirs = {"network": [printed["false_pos_benign_pct"], printed["false_neg_optmargin_pct"]]}
+    printed_errors = {"network": [printed["false_pos_benign_pct"], printed["false_neg_optmargin_pct"]]}
     for n, who in enumerate(("network", "threshold")):
         bars(right, places + 0.4 * n - 0.2, facts[who], color=display.PALETTE[4 + n], label=who,
-             published=theirs.get(who))
+             published=printed_errors.get(who))
     right.set_xticks(places, ["clean, called attacked", "attacked, called clean"])
     ends = [share["high"] for who in ("network", "threshold") for share in facts[who]]
     right.set(ylabel="errors, %", ylim=(0, 1.6 * max(ends)), yticks=range(0, int(1.6 * max(ends)), 10))

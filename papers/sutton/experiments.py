@@ -207,8 +207,8 @@ def nearest(net, attacked, images, generator):
     rows = torch.randperm(len(attacked.rows), generator=generator)[:min(NEAREST, images or NEAREST)]
     norms = torch.empty(0)
     if len(rows):
-        found = SHORTEST(net, attacked.images[rows], attacked.labels[rows], generator=0)
-        norms = found.distance.where(found.success, torch.nan)
+        result = SHORTEST(net, attacked.images[rows], attacked.labels[rows], generator=0)
+        norms = result.distance.where(result.success, torch.nan)
     return {"step": attacked.size[rows].cpu().numpy(), "carlini_wagner": norms.cpu().numpy()}
 
 
