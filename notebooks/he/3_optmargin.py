@@ -295,8 +295,7 @@ page.extra("own-attack", yours, lambda runs: [
 best = page.best(attacks)
 facts = boxes.vote(best)
 ANSWERS = {True: "It almost always undoes an ordinary attack, almost never one built to withstand noise.",
-           False: "It undoes an ordinary attack and one built to withstand noise less differently in "
-                  "this run."}
+           False: "It undoes an ordinary attack and one built to withstand noise less differently in this run."}
 page.box(
     "Does a vote over noisy copies undo an adversarial attack?",
     ANSWERS[bool(facts) and facts["brittle"]["percent"] >= 90 and facts["margin"]["percent"] <= 10],

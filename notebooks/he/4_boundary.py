@@ -261,13 +261,11 @@ ANSWERS = {True: "In random directions it is far from clean digits, nearer to no
 page.box(
     "How far is the boundary from clean and from adversarial images?",
     ANSWERS[bool(facts) and facts["benign"] > facts["margin"] > facts["brittle"]],
-    "For {n} digits each, the median distance to the nearest boundary is {benign} (clean), {margin} "
-    "(OptMargin) "
+    "For {n} digits each, the median distance to the nearest boundary is {benign} (clean), {margin} (OptMargin) "
     "and at most {brittle} (minimum-norm attack; root mean square, pixels {pixels}).",
     "An attack, however, finds it {attack:.2g} from clean digits.",
     facts=facts, picture=boxes.draw_nearest(best, facts["attack"]) if facts else None,
-    alt="Three rows of dots, one dot a digit: the distance to the nearest boundary of clean digits, of "
-        "OptMargin "
+    alt="Three rows of dots, one dot a digit: the distance to the nearest boundary of clean digits, of OptMargin "
         "and of a minimum-norm attack; a line marks how far the attack moves clean digits.")
 
 # %%

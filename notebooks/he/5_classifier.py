@@ -274,10 +274,8 @@ if facts and facts["better"] and facts["pairs"] >= PAIRS:
               "fewer than the best single threshold.")
 page.box(
     "Do boundary distances reveal that an image was attacked?", ANSWER,
-    "Its accuracy on the harder kind is {worst.percent:.1f}% ({n} pairs; {confidence}% interval "
-    "{worst.low:.1f} "
-    "to {worst.high:.1f}%; paper: {paper}%). A single threshold on the nearest distance reaches "
-    "{least:.0f} to "
+    "Its accuracy on the harder kind is {worst.percent:.1f}% ({n} pairs; {confidence}% interval {worst.low:.1f} "
+    "to {worst.high:.1f}%; paper: {paper}%). A single threshold on the nearest distance reaches {least:.0f} to "
     "{most:.0f}%.",
     "The network learned from {learned:,} digits (paper: {printed:,}); no attack aimed at it.",
     facts=facts | {"paper": PRINTED.raw["spanning_cells"][0]["accuracy_ours_pct"], "printed": PAIRS,

@@ -136,8 +136,7 @@ shown = {"digit": image, f"attack, norm {norm:.2g}": image + norm * direction,
             for times in LONGER[-2:]}}
 figure, axes = plt.subplots(1, len(shown), figsize=(7, 2.3))
 display.image_grid(axes, [one[0].detach().clamp(0, 1) for one in shown.values()], list(shown))
-display.picture(figure, f"A test image ({right.float().mean():.0%} of the test images are classified "
-                        f"correctly), the "
+display.picture(figure, f"A test image ({right.float().mean():.0%} of the test images are classified correctly), the "
                 "smallest step along the gradient that flips its label, and noise.",
                 "A digit, the same digit attacked, and two noisy copies; the attacked one looks unchanged.")
 assert abs(float(fast.size[0]) - norm) < 0.03 and np.allclose(again, list(hits.values()), atol=2), \
@@ -183,10 +182,8 @@ def draw_data_sets(*frames):
 
 page.picture(
     recorded, draw_data_sets,
-    caption="Test images that an attack along the gradient flips (of all that are classified correctly), "
-            "and those of "
-            "them that at least one noise sample flips, of two, five and ten times the norm of the "
-            "attack. Dots: "
+    caption="Test images that an attack along the gradient flips (of all that are classified correctly), and those of "
+            "them that at least one noise sample flips, of two, five and ten times the norm of the attack. Dots: "
             "median over pairs; lines: range over pairs; ticks: published.",
     alt="Twelve rows, four for each data set: the dots of the attack lie far to the right of those of noise.")
 
@@ -307,14 +304,11 @@ if len(shown := page.best(example)):
              "paper": {name: PUBLISHED[key]["test"] for name, key in (("attack", "attack"), ("five", 5), ("ten", 10))}}
     page.box(
         "Can a network withstand strong noise and be easy to attack?",
-        "Yes, for aeroplanes against cats: most can be attacked, yet five times longer noise flips "
-        "almost none."
+        "Yes, for aeroplanes against cats: most can be attacked, yet five times longer noise flips almost none."
         if (facts["attack"] or 0) > 50 and (facts["five"] or 0) < 5 else
         "Not in this run: compare how many images an attack flips with how many noise flips.",
-        "Of {tried} test images {attack:.0f}% can be attacked (paper: {paper.attack:.0f}%). Noise of "
-        "five times the "
-        "attack's norm flips {five:.0f}% of {of} (paper: {paper.five:.0f}%), of ten times {ten:.0f}% "
-        "({low:.0f} to "
+        "Of {tried} test images {attack:.0f}% can be attacked (paper: {paper.attack:.0f}%). Noise of five times the "
+        "attack's norm flips {five:.0f}% of {of} (paper: {paper.five:.0f}%), of ten times {ten:.0f}% ({low:.0f} to "
         "{high:.0f}%; paper: {paper.ten:.0f}%).",
         "We tuned the training to published values, this share included.",
         facts=facts, picture=figures.paradox(shown, PUBLISHED), alt=ALT, sets=(example,))

@@ -122,8 +122,7 @@ def in_millions(exponent):
 
 display.table(["dimension", "samples needed on average", "at least, by Theorem 1"],
               [[f"{n:,}", *map(in_millions, e.values())] for n, e in needed.items()],
-              f"Noise samples needed to find one that crosses a plane; noise of {1 / TENTH:g} times "
-              f"the distance.")
+              f"Noise samples needed to find one that crosses a plane; noise of {1 / TENTH:g} times the distance.")
 
 # %% [markdown]
 # ### A flat boundary predicts almost no flips; the paper measures many
@@ -149,8 +148,7 @@ for row in paper["table-1"].rows:
 display.picture(
     sketches.predicted({f"{p['data']}, noise {p['factor']} ×": (p["planar"], p["printed"]) for p in predictions},
                        "labels flipped by at least one sample, %"),
-    "Labels flipped by at least one of 2,000 noise samples: published in Table 1 (ticks), and "
-    "predicted by a flat "
+    "Labels flipped by at least one of 2,000 noise samples: published in Table 1 (ticks), and predicted by a flat "
     "boundary as far away as the attack is long (dots).",
     "The dots of the flat boundary lie at zero; the published ticks lie far to the right for long noise.")
 
@@ -164,16 +162,11 @@ display.picture(
 measured = [page.results(experiment, plan=lambda scale: {})
             for experiment in (experiments.cifar10, experiments.cifar10_retrained)]
 page.text(measured, lambda *frames: figures.distance_facts(pd.concat(frames), experiments.CIFAR10["paper"]["draws"]),
-          "On {runs} networks for two classes of CIFAR-10 ({images} images) another attack (Carlini "
-          "and Wagner's) "
-          "finds adversarial examples at {ratio} times the norm of the step (median). A flat "
-          "boundary there predicts that "
-          "noise of ten times the step flips {flat:.1f}% of the images ({at_step:.2g}% if it were as "
-          "far as the "
-          "step is long); measured are {flipped:.1f}% of {perturbed}. Distance explains the "
-          "difference between "
-          "the two predictions; what remains is the shape of the boundary, or examples that are "
-          "nearer still.")
+          "On {runs} networks for two classes of CIFAR-10 ({images} images) another attack (Carlini and Wagner's) "
+          "finds adversarial examples at {ratio} times the norm of the step (median). A flat boundary there predicts that "
+          "noise of ten times the step flips {flat:.1f}% of the images ({at_step:.2g}% if it were as far as the "
+          "step is long); measured are {flipped:.1f}% of {perturbed}. Distance explains the difference between "
+          "the two predictions; what remains is the shape of the boundary, or examples that are nearer still.")
 
 # %% [markdown]
 # ## Three things to remember
@@ -281,8 +274,7 @@ display.table(["data", "dimension", "noise radius / attack norm", "published (te
               [[p["data"], f"{p['n']:,}", p["factor"], p["printed"],
                 display.number(p["planar"], digits=2) if p["planar"] > 0 else "below 10⁻³⁰⁰",
                 f"{p['distance']:.2f}"] for p in predictions],
-              "The picture in numbers. Last column: the distance at which a flat boundary would give "
-              "the published "
+              "The picture in numbers. Last column: the distance at which a flat boundary would give the published "
               "share.", fold="Published and predicted shares")
 
 # %% [markdown]
@@ -307,8 +299,7 @@ page.box(
            "hundred": f"1 in {count_in_words(10**needed[100]['exact'])}",
            "paper": float(np.mean([row["test"] for row in paper["table-12"].rows]))},
     picture=sketches.falling(shares, "noise samples that cross"), sets=(),
-    alt="The share of noise that crosses a plane falls to almost nothing as the dimension grows, for "
-        "noise of "
+    alt="The share of noise that crosses a plane falls to almost nothing as the dimension grows, for noise of "
         "three lengths; in the dimension of CIFAR-10 the shares are written at the curves.")
 
 # %%

@@ -355,10 +355,8 @@ page.box(
     "Can a classifier be accurate, robust to noise and easy to attack?",
     "Yes: with two overlapping balls as classes, a high dimension brings all three together."
     if max(error, by_noise, safe) < 0.01 else "Not all three at once at this distance of the classes.",
-    "In {n:,} dimensions nearly all points lie about {epsilon:g} radii before the boundary. {error} "
-    "lies beyond "
-    "it, misclassified; noise as long as the radius flips {noise}, an attack of {reach:g} radii "
-    "{attack:.1f}%.",
+    "In {n:,} dimensions nearly all points lie about {epsilon:g} radii before the boundary. {error} lies beyond "
+    "it, misclassified; noise as long as the radius flips {noise}, an attack of {reach:g} radii {attack:.1f}%.",
     "Noise of ten radii flips {large:.0f}%.",
     facts={"n": PICTURE, "epsilon": epsilon, "error": one_in(error).replace(" ", " point ", 1),
            "noise": one_in(by_noise), "reach": attack, "attack": 100 * (1 - safe),
