@@ -14,13 +14,20 @@ claim("table-1", "exceed 99.4% training accuracy")(
     "the training recipe was chosen for accuracies near the published ones, so agreement is no evidence")
 
 
+def of_architectures(rows, column, name):
+    """`{architecture: its cell}` of the row that has this name in a column; NoValue where one is missing."""
+    cells = {words: row[f"architecture_{a}"] for row in rows.to_dict("records") if row[column] == name
+             for a, words in ARCHITECTURES.items()}
+    if not cells or not all(isinstance(cell, dict) for cell in cells.values()):     # None, NaN: not measured
+        raise NoValue
+    return cells
+
+
 @claim("table-1", "Architecture B is the most accurate")
 def most_accurate(rows):
     """Whether B has the highest mean accuracy on both parts of the data, and who has it."""
-    caption = {row["printed_row"]: row for row in rows.to_dict("records")}.get("caption")
-    if caption is None:
-        raise NoValue
-    means = {part: {name: caption[f"architecture_{a}"][f"{part}_pct"] for a, name in ARCHITECTURES.items()}
+    caption = of_architectures(rows, "printed_row", "caption")
+    means = {part: {name: cell[f"{part}_pct"] for name, cell in caption.items()}
              for part in ("train", "test")}
     best = {part: max(of, key=of.get) for part, of in means.items()}
     return set(best.values()) == {"B"}, (
@@ -35,10 +42,7 @@ claim("table-2", "cannot tell out-of-scope inputs")(
 
 def answers(rows, picture):
     """What the architectures most often predict for an image (class None: a tie), and all in words."""
-    cells = {name: row[f"architecture_{a}"] for row in rows.to_dict("records") if row["row"] == picture
-             for a, name in ARCHITECTURES.items()}
-    if not cells or not all(isinstance(cell, dict) for cell in cells.values()):     # None, NaN: not measured
-        raise NoValue
+    cells = of_architectures(rows, "row", picture)
     return [*cells.values()], "; ".join(
         f"{name} most often predicts "
         f"{'two classes' if c['predicted_class'] is None else c['predicted_class']} "
