@@ -11,7 +11,7 @@ import sys
 import types
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> object:
     if name not in ("card", "Card", "factory", "images_of"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import command, report  # here: it takes seconds

@@ -54,13 +54,14 @@ def _load(model, path):
     """Give a model the weights of a file; one that `adapt` made may have those of the model inside."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
+    from torch.nn.modules.utils import consume_prefix_in_state_dict_if_present
     try:
         if Path(path).suffix == ".safetensors":
             state = load_file(path)
         else:
             state = torch.load(path, map_location="cpu", weights_only=True)
             state = next((state[key] for key in NESTED if key in state), state)
-        torch.nn.modules.utils.consume_prefix_in_state_dict_if_present(state, "module.")
+        consume_prefix_in_state_dict_if_present(state, "module.")
         whole = all(key.startswith("model.") for key in state)
         (model.model if isinstance(model, Adapted) and not whole else model).load_state_dict(state)
     except (SafetensorError, pickle.UnpicklingError, OSError, EOFError, ValueError, KeyError, TypeError,
@@ -162,5 +163,6 @@ def run() -> None:
     """The command, with what a process needs; a terminal that lacks a letter shows another one."""
     runtime.prepare()
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="replace")
+        if reconfigure := getattr(stream, "reconfigure", None):
+            reconfigure(errors="replace")
     sys.exit(main())

@@ -58,13 +58,14 @@ def misleading(measures: dict[str, Measure]) -> dict[str, str]:
     than a search without them.
     """
     warned: dict[str, list] = {}
+    values = {name: measure.value for name, measure in measures.items() if measure.value is not None}
     for name, other, attack in (("attack-weaker-than-noise", "noise_accuracy", "pgd_accuracy"),
                                 ("attack-weaker-than-noise", "noise_accuracy_l2", "cw_accuracy"),
                                 ("attack-weaker-than-black-box", "black_box_accuracy", "pgd_accuracy")):
-        if {other, attack} <= {*measures} and measures[other].value < measures[attack].value:
+        if {other, attack} <= {*values} and values[other] < values[attack]:
             warned.setdefault(name, []).append(
-                f"{measures[other].value:.1%} of the images are {measures[other].label}, but "
-                f"{measures[attack].value:.1%} are {measures[attack].label}.")
+                f"{values[other]:.1%} of the images are {measures[other].label}, but "
+                f"{values[attack]:.1%} are {measures[attack].label}.")
     noise = measures.get("noise_1")
     if noise and noise.low is not None and noise.low > MOST:
         warned["noise-as-good-as-gradient"] = [
@@ -118,7 +119,7 @@ class Card:
         rows = ((model, m) for model in self.sections for m in self.measures(model).values())
         return [f"{model}: {round(m.value * m.n)} of {m.n} images ({m.low:.0%} to {m.high:.0%}) are "
                 f"{m.label}{'; its gradients mislead the attacks' * (model in self.misled)}."
-                for model, m in rows if m.name == WORST]
+                for model, m in rows if m.name == WORST and m.value is not None]
 
     @cached_property
     def misled(self) -> list[str]:
@@ -275,7 +276,8 @@ def card(model: Any, x: torch.Tensor, y: torch.Tensor, *, images: int = 100, ret
                 if instrument.measures is not retrainings or task.retrained:
                     raw = kept.get(f"{own} {instrument.title}") or asdict(section(instrument, task))
                     measures = [Measure(**m) for m in raw["measures"]]
-                    sections[name].append(Section(**raw | {"measures": measures}))
+                    fields: dict[str, Any] = raw | {"measures": measures}
+                    sections[name].append(Section(**fields))
                     if file and not raw["error"]:
                         kept[f"{own} {instrument.title}"] = raw
                         runtime.write_atomically(
@@ -290,7 +292,7 @@ def card(model: Any, x: torch.Tensor, y: torch.Tensor, *, images: int = 100, ret
     return Card(sections, settings, about)
 
 
-def _settings(x, *, images, seed, eps, norm, restarts, ssim_convention, retrained):
+def _settings(x, *, images, seed, eps: float | None, norm, restarts, ssim_convention, retrained):
     """The settings as plain values; raises UserError where one cannot be."""
     images, seed = min(_whole("images", images, 1), len(x)), _whole("seed", seed)
     if norm not in NORMS:
