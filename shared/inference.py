@@ -192,7 +192,7 @@ def evaluate(model: Callable[[torch.Tensor], Any], images: torch.Tensor) -> Any:
                     "images of none; inference.adapt(model, dtype=...) says which it takes") from refusal
 
 
-def types_of(model: Callable) -> list[torch.dtype]:
+def types_of(model: Callable[[torch.Tensor], Any]) -> list[torch.dtype]:
     """The types of a model's weights, each once, in their order; float32 without any."""
     modules = model.modules() if isinstance(model, nn.Module) else ()     # twice as fast as `parameters`
     own = dict.fromkeys(p.dtype for m in modules for p in m._parameters.values() if p is not None)

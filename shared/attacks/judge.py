@@ -12,7 +12,7 @@ import dataclasses
 import math
 from abc import ABC, abstractmethod
 from dataclasses import InitVar, dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
@@ -42,7 +42,8 @@ class Result:
     was_correct: torch.Tensor
     passes: torch.Tensor
     no_gradient: torch.Tensor
-    not_found: torch.Tensor = field(init=False)
+    if TYPE_CHECKING:   # for those that compare or keep all fields it is none: it follows from others
+        not_found: torch.Tensor = field(init=False)
     any_distance: InitVar[bool] = False     # whether a search of any distance proposed the images
 
     def __post_init__(self, any_distance: bool) -> None:
@@ -104,15 +105,13 @@ class Attack(ABC):
         x = _check(x, y, getattr(self, "threat", None), target).detach()
         generator = None if generator is None else runtime.seeded(generator, name)
         device, order = inference.device_of(model, x), inference.memory_format(model)
-        goal = target if self.threat.targeted else y
+        goal = y if target is None else target
         chance, asked = self.draw(x, generator), inference.Classifier(model)
         proposal, passes = torch.empty_like(x), torch.zeros(len(x), dtype=torch.int64, device=x.device)
         lost = torch.zeros(len(x), dtype=torch.bool, device=x.device)
 
         def part(rows):
-            drawn = chance
-            if chance is not None and len(chance) >= len(x):
-                drawn = chance[rows.cpu()]
+            drawn = chance if chance is None or len(chance) < len(x) else chance[rows.cpu()]
             own = self._of(rows.to(device))
             images = x[rows].to(device, memory_format=order)
             proposed = _proposed(name, images, own.propose(asked, images, goal[rows].to(device),

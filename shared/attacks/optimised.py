@@ -56,7 +56,7 @@ class CarliniWagner(Attack):
     stop: str = "image"
     targeted: bool = False
     probability: float | None = None
-    per_image: ClassVar = ("c", "confidence")
+    per_image: ClassVar[tuple[str, ...]] = ("c", "confidence")
 
     def __post_init__(self) -> None:
         if self.searches < 1 or self.iterations < 1:

@@ -9,6 +9,13 @@
 """
 import sys
 import types
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .command import factory as factory
+    from .command import images_of as images_of
+    from .report import Card as Card
+    from .report import card as card
 
 
 def __getattr__(name: str) -> object:

@@ -7,14 +7,13 @@ import sys
 from fractions import Fraction
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 
 import torch
 from tqdm import tqdm
 
 from .. import runtime
 from ..data import archives
-from ..inference import Adapted, adapt
+from ..inference import Adapted, Model, adapt
 from ..runtime import UserError
 from ..similarity import CONVENTIONS
 from .instruments import NORMS, SECTIONS, one_line, retrainings
@@ -26,7 +25,8 @@ FAILED = 2      # exit status where a condition is not met; that of `make`, too
 NESTED = "state_dict", "model_state_dict"       # keys under which training scripts keep weights
 
 
-def factory(name: str, weights: str | None = None, mean: list | None = None, std: list | None = None) -> Any:
+def factory(name: str, weights: str | None = None, mean: list[float] | None = None,
+            std: list[float] | None = None) -> Model:
     """The model that `package.module:function` or `folder/file.py:function` makes, called without arguments.
 
     weights    a safetensors file, or one of PyTorch (.pt, .pth), which is read without unpickling objects

@@ -2,7 +2,7 @@
 import re
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -36,10 +36,10 @@ class Section:
     """What one instrument measures of one model."""
     title: str
     meaning: str                # of its numbers, for a reader
-    measures: list = field(default_factory=list)
+    measures: list[Measure] = field(default_factory=list)
     seconds: float = 0.0
     error: str = ""             # why the instrument stopped; measures before that stay
-    warnings: dict = field(default_factory=dict)    # {name: one sentence}
+    warnings: dict[str, str] = field(default_factory=dict)  # {name: one sentence}
 
 
 class Task:
@@ -49,7 +49,7 @@ class Task:
     """
 
     def __init__(self, model: Model, x: torch.Tensor, y: torch.Tensor, retrained: list[Model],
-                 settings: dict) -> None:
+                 settings: dict[str, Any]) -> None:
         self.model, self.retrained, self.all, self.warnings = model, retrained, (x, y), {}
         self.seed, self.restarts, self.window = (settings[k] for k in ("seed", "restarts", "ssim_convention"))
         rows = torch.randperm(len(x), generator=self.generator("images"))[:settings["images"]].sort().values
@@ -251,8 +251,8 @@ def retrainings(task: Task) -> Iterator[Measure]:
 class Instrument(NamedTuple):
     """A section of the card."""
     title: str
-    measures: Any       # function of a `Task` that gives `Measure`s
-    names: str          # of these, in the order of the card
+    measures: Callable[[Task], Iterator[Measure]]
+    names: str          # of the measures, in the order of the card
     meaning: str        # and what a large value means
 
 

@@ -22,8 +22,9 @@ class Measure:
     n: int                      # images that it rests on
     unit: str = ""              # "%" (of a share in [0, 1]), "L2", "RMS", "SSIM", or ""
     better: str = ""            # "higher", "lower", or "" where neither is
-    images: list = field(default_factory=list)   # its value for each image, None where there is none
-    draws: list = field(default_factory=list)    # its values over resamples, where an image has none
+    # its value for each image, None where there is none
+    images: list[float | None] = field(default_factory=list)
+    draws: list[float] = field(default_factory=list)    # its values over resamples, where an image has none
     q: float = 0.5              # of a quantile
 
     def of(self, rows: list[bool]) -> "Measure":

@@ -2,7 +2,7 @@
 import json
 import numbers
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ import torch
 
 from .. import inference, runtime
 from ..data import content
+from ..inference import Model
 from ..runtime import UserError
 from ..similarity import CONVENTIONS
 from . import page
@@ -31,7 +32,7 @@ ATTACKS = {"pgd_accuracy": "PGD", "black_box_accuracy": "a black-box search", "n
 
 
 # ---- what sections show together -------------------------------------------------------------------------
-def worst_case(sections: list[Section], settings: dict) -> Section:
+def worst_case(sections: list[Section], settings: dict[str, Any]) -> Section:
     """The share of images that stay correct under every attack of one norm and size, image by image."""
     result = Section("Worst case over all attacks", (
         "An image counts where every attack of this norm and size leaves its label correct. Attacks that are "
@@ -57,7 +58,7 @@ def misleading(measures: dict[str, Measure]) -> dict[str, str]:
     Of those that Athalye, Carlini and Wagner (2018, Section 3.1) list: attacks that use gradients find less
     than a search without them.
     """
-    warned: dict[str, list] = {}
+    warned: dict[str, list[str]] = {}
     values = {name: measure.value for name, measure in measures.items() if measure.value is not None}
     for name, other, attack in (("attack-weaker-than-noise", "noise_accuracy", "pgd_accuracy"),
                                 ("attack-weaker-than-noise", "noise_accuracy_l2", "cw_accuracy"),
@@ -80,8 +81,8 @@ def misleading(measures: dict[str, Measure]) -> dict[str, str]:
 class Card:
     """`sections` is {model: [Section, ...]}, of one or two models; `settings` and `provenance` say how."""
     sections: dict[str, list[Section]]
-    settings: dict
-    provenance: dict = field(default_factory=dict)
+    settings: dict[str, Any]
+    provenance: dict[str, Any] = field(default_factory=dict)
 
     def measures(self, model: str) -> dict[str, Measure]:
         """`{name: Measure}` of a model."""
@@ -97,7 +98,7 @@ class Card:
                                                              if name in s.warnings))
             warned |= {(model, name): text for name, text in misleading(self.measures(model)).items()}
             measures = [m for s in sections for m in s.measures if m.n]
-            wide = [m.label for m in measures if m.unit == "%" and m.high - m.low > WIDE]
+            wide = [m.label for m in measures if m.unit == "%" and (m.high or 0) - (m.low or 0) > WIDE]
             few = [m.label for m in measures if m.unit != "%" and m.n < FEW]
             texts = [f"shares with an interval wider than {100 * WIDE:.0f} points: {len(wide)}, "
                      f"for example “{wide[0]}”"] if wide else []
@@ -187,7 +188,7 @@ class Card:
                     missed.append(f"{model}: {name} = {value}, not {sign} {limit:g}")
         return missed
 
-    def json(self) -> dict:
+    def json(self) -> dict[str, Any]:
         """Every number, as plain values."""
         differences = {name: row._asdict() | {"p_holm": self.compared.get(name)}
                        for name, row in self.differences.items()}
@@ -224,10 +225,10 @@ def html_path(path: str | Path) -> Path:
     return Path(path)
 
 
-def card(model: Any, x: torch.Tensor, y: torch.Tensor, *, images: int = 100, retrained: Any = (),
-         seed: int = 0, eps: float | None = None, norm: str = "Linf", restarts: int = 5,
-         ssim_convention: str | None = None, file: str | Path | None = None,
-         log: Callable[[str], Any] | None = None) -> Card:
+def card(model: Model | Mapping[str, Model], x: torch.Tensor, y: torch.Tensor, *, images: int = 100,
+         retrained: Sequence[Model] | Mapping[str, Sequence[Model]] = (), seed: int = 0,
+         eps: float | None = None, norm: str = "Linf", restarts: int = 5, ssim_convention: str | None = None,
+         file: str | Path | None = None, log: Callable[[str], object] | None = None) -> Card:
     """The `Card` of a model, or of two as {name: model}.
 
     x, y       images [N, C, H, W], float32 in [0, 1] or uint8; their classes, whole numbers [N]
@@ -244,10 +245,10 @@ def card(model: Any, x: torch.Tensor, y: torch.Tensor, *, images: int = 100, ret
     Every model classifies some of the images before the first instrument starts. Raises UserError for images,
     labels, settings or models that are not so, such as one with a softmax inside.
     """
-    models = {str(k): m for k, m in model.items()} if isinstance(model, dict) else {"model": model}
+    models = {str(k): m for k, m in model.items()} if isinstance(model, Mapping) else {"model": model}
     if not 1 <= len(models) <= 2 or not all(map(callable, models.values())):
         raise UserError("one model, or two as {name: model}, are needed, each a callable")
-    others = retrained if isinstance(retrained, dict) else dict.fromkeys(models, retrained)
+    others = retrained if isinstance(retrained, Mapping) else dict.fromkeys(models, retrained)
     if any(isinstance(m, torch.nn.Module) for m in others.values()):
         raise UserError("retrained is a module; a list of models is needed")
     others = {str(name): list(several) for name, several in others.items()}

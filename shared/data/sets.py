@@ -11,6 +11,7 @@ import logging
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -42,7 +43,7 @@ class Dataset:
     stand_in: str | None        # the embedded set that stands in, else None
     fingerprint: str            # `fingerprint` of the tensors held here
     # further values of the file, by `Spec.extra`: tensors, or tuples of texts
-    extra: dict = field(default_factory=dict)
+    extra: dict[str, Any] = field(default_factory=dict)
 
     def describe(self) -> str:
         """One sentence for page, table and provenance; it names a stand-in before anything else."""
