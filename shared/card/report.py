@@ -209,7 +209,7 @@ class Card:
     def _repr_html_(self):
         return page.body(self)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         rows = ((model, m) for model, sections in self.sections.items() for s in sections for m in s.measures)
         lines = [f"{model}: {m.name} {m.value:.3g} ({m.label})" for model, m in rows if m.value is not None]
         lines += [f"{model}: not measured, {s.title}: {s.error}"
