@@ -1,5 +1,5 @@
 # make book      run the notebooks that are out of date, then render _build/html
-# make test      style, imports between packages, tests
+# make test      style, imports between packages, types, tests
 # make bench     our kernels against peers and against their floor; KEEP=results/benchmarks.json: for the book;
 #                PROFILE=smoke: whether all of it runs, in seconds
 # make data      every data set: found, downloaded, or what to do
@@ -56,6 +56,7 @@ run: $(READY)
 test: $(READY)
 	@ruff check .
 	@lint-imports --no-cache | tail -n 4
+	@basedpyright
 	@OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE python -m pytest -n $$(($(JOBS) + 1)) --dist worksteal
 
 ifeq ($(PROFILE),smoke)

@@ -25,15 +25,15 @@ __version__ = "0.1.0"
 _STUB = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
 ORIGINS = {alias.name: node.module for node in _STUB.body if isinstance(node, ast.ImportFrom)
            for alias in node.names}     # {short name: its module; None where it is a module itself}
-__all__ = [*ORIGINS]
+__all__ = [*ORIGINS]    # pyright: ignore[reportUnsupportedDunderAll]: it reads the stub, as these lines do
 
 _twin = sys.modules.get({"shared": "boundary_book", "boundary_book": "shared"}[__name__])
-if hasattr(_twin, "ORIGINS"):
+if _twin is not None and hasattr(_twin, "ORIGINS"):
     raise ImportError(f"{__file__} and {_twin.__file__} are two copies of one package in one process: import "
                       "one of them, or uninstall boundary-book where you work in a clone of the book")
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> object:
     if name not in ORIGINS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = ORIGINS[name]
@@ -42,5 +42,5 @@ def __getattr__(name):
     return getattr(importlib.import_module(f".{module}", __name__), name)
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return [*globals(), *__all__]

@@ -19,7 +19,7 @@ from numbers import Integral, Real
 
 import torch
 
-from .inference import check_tensors, clipped, labels
+from .inference import Generator, Model, check_tensors, clipped, labels
 from .runtime import UserError, seeded
 from .similarity import ssim
 
@@ -28,7 +28,7 @@ OBJECTIVES = ("separability", "adversarial")
 PRUNING_PLACES = ("mixed", "input", "source")
 
 
-def mix(a, b):
+def mix(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """The mean of two images; of uint8 ones in MATLAB's arithmetic: halves round .5 up, the sum stops at 255.
 
     So white on black gives 128, and two equal odd values v give v + 1.
@@ -40,7 +40,7 @@ def mix(a, b):
     return a.add_(torch.minimum(b, 255 - a))      # both at most 128: only 128 + 128 would leave uint8
 
 
-def backgrounds(name, images, labels, generator):
+def backgrounds(name: str, images: torch.Tensor, labels: torch.Tensor, generator: Generator) -> torch.Tensor:
     """What to mix with (`ren`, Section IV): white or black, or for each image one of another class.
 
     name       "white", "black", or "digit": a partner drawn uniformly among the images of all other classes
@@ -69,7 +69,7 @@ def backgrounds(name, images, labels, generator):
     return images[kind.argsort(stable=True)[place].to(images.device)]
 
 
-def prune(x, t, T):
+def prune(x: torch.Tensor, t: int, T: int) -> torch.Tensor:
     """Pixel pruning (`ren`, Section V): pixels below t become black, those above T white, t and T in 0..255.
 
     x is uint8, or float in [0, 1]. A pixel equal to t or T stays as it is: with t = T = 128 128 survives; T =
@@ -102,12 +102,12 @@ class Pruning:
     T: int
     where: str = "mixed"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         prune(torch.zeros(1, dtype=torch.uint8), self.t, self.T)
         if self.where not in PRUNING_PLACES:
             raise UserError(f"pruning where={self.where!r}; use one of {', '.join(PRUNING_PLACES)}")
 
-    def __call__(self, x):
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
         return prune(x, self.t, self.T)
 
 
@@ -119,7 +119,8 @@ class Path:
     moved_inside: torch.Tensor      # bool [N, I], True where x_c replaced x_s, False where it replaced x_b
     similarity: torch.Tensor        # float32 [N, I], SSIM(x_b, x_s) after the replacement, nan after the last
 
-    def record(self, i, at, mixed, mixed_class, moved_inside, similarity):
+    def record(self, i: int, at: torch.Tensor, mixed: torch.Tensor, mixed_class: torch.Tensor,
+               moved_inside: torch.Tensor, similarity: torch.Tensor) -> None:
         """Iteration i (from 0) of the images at the places `at`."""
         self.mixed[at, i], self.mixed_class[at, i] = mixed, mixed_class
         self.moved_inside[at, i], self.similarity[at, i] = moved_inside, similarity
@@ -141,13 +142,14 @@ class Pairs:
     adversarial: torch.Tensor       # float32 [N], SSIM(x_b, x_o)
     path: Path | None = None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (f"Pairs({len(self.excluded)} sources: {int(self.converged.sum())} converged, "
                 f"{int(self.excluded.sum())} excluded)")
 
 
-def search(model, source, background, *, threshold=0.99, max_iterations=9, prune=None,
-           ssim_convention="matlab", objective="separability", keep_path=False):
+def search(model: Model, source: torch.Tensor, background: torch.Tensor, *, threshold: float = 0.99,
+           max_iterations: int = 9, prune: Pruning | None = None, ssim_convention: str = "matlab",
+           objective: str = "separability", keep_path: bool = False) -> Pairs:
     """Algorithm 1 of `ren` on N images at once: pairs of similar images with different classes.
 
     model           any callable as in `inference`, or one that returns classes, int64 [N]
@@ -186,8 +188,9 @@ def search(model, source, background, *, threshold=0.99, max_iterations=9, prune
     nearest = None
     if objective == "adversarial":
         nearest = _Nearest(original, outside, outside_class, at, ssim_convention)
-    left = [(out, *_rows(out, original, outside, outside_class), torch.zeros_like(out),
-             torch.full(out.shape, torch.nan, dtype=torch.float32, device=out.device))]
+    left: list[tuple[torch.Tensor, ...]] = [
+        (out, *_rows(out, original, outside, outside_class), torch.zeros_like(out),
+         torch.full(out.shape, torch.nan, dtype=torch.float32, device=out.device))]
     for i in range(max_iterations):
         x_c = prune_mixed(mix(x_b, x_s))
         c_c = see(x_c)
@@ -237,7 +240,7 @@ class _Nearest:
         self.image, self.label = outside.clone(), outside_class.clone()
         self.similarity = torch.full((len(original),), -torch.inf, dtype=torch.float32,
                                      device=original.device)
-        self.similarity[at] = _ssim(*_rows(at, outside, original), convention)
+        self.similarity[at] = _ssim(*_rows(at, outside, original), convention=convention)
 
     def offer(self, at, images, labels):
         """Images [M, C, H, W] of the classes `labels` for the places `at`."""
@@ -267,7 +270,7 @@ def _pruned(classify, source, background, prune):
 def _similarity(a, b, where, convention):
     """SSIM [N] of the pairs at the places `where`, nan elsewhere."""
     out = torch.full((len(a),), torch.nan, dtype=torch.float32, device=a.device)
-    out[where] = _ssim(*_rows(where, a, b), convention)
+    out[where] = _ssim(*_rows(where, a, b), convention=convention)
     return out
 
 
@@ -283,7 +286,7 @@ def _empty_path(source, max_iterations):
                 similarity=torch.full((n, i), torch.nan, dtype=torch.float32, device=device))
 
 
-def _check(source, background, threshold, max_iterations, prune, objective):
+def _check(source, background, threshold: float, max_iterations: int, prune, objective):
     """Source and background, clipped where rounding left [0, 1]; raises UserError where `search` says so."""
     check_tensors(source=source, background=background)
     checked = []
@@ -308,7 +311,7 @@ def _check(source, background, threshold, max_iterations, prune, objective):
     return checked
 
 
-def summary(pairs):
+def summary(pairs: Pairs) -> dict[str, float | None]:
     """Means and sample standard deviations of the three similarities over the sources that were searched.
 
     Returns a dict: `searched`, `excluded` and `converged` (numbers of sources), `iterations` (mean), and for

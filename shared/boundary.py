@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 
 from . import runtime
-from .inference import check_images, checked_logits, chunk_for, classes, frozen, logits
+from .inference import Model, check_images, checked_logits, chunk_for, classes, frozen, logits
 from .runtime import UserError
 
 NEVER = -1            # adjacent class of a direction in which no other class was found
@@ -41,33 +41,34 @@ class Survey:
     evaluations: int
     top: float = BEYOND
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         images, directions = self.distance.shape
         return (f"Survey({images} images in {directions} directions: {int(self.reached.sum())} of "
                 f"{self.distance.numel()} reach another class up to {self.top:g})")
 
     @property
-    def reached(self):
+    def reached(self) -> torch.Tensor:
         """bool [N, K]: whether a direction reaches another class."""
         return self.adjacent != NEVER
 
     @property
-    def nearest(self):
+    def nearest(self) -> torch.Tensor:
         """RMS distance of the nearest crossing of each image, float32 [N]; `top` where it is censored."""
         return torch.where(self.censored, self.top, self.distance.amin(1))
 
     @property
-    def censored(self):
+    def censored(self) -> torch.Tensor:
         """bool [N]: no direction leads into another class up to `top`, so that the distance is larger."""
         return ~self.reached.any(1)
 
     @property
-    def linf(self):
+    def linf(self) -> torch.Tensor:
         """The distances in the L-inf norm, float32 [N, K], before clipping; BEYOND where none was found."""
         return torch.where(self.reached, self.distance * self.stretch, BEYOND)
 
 
-def survey(model, x, dirs, *, step, top, chunk=None):
+def survey(model: Model, x: torch.Tensor, dirs: torch.Tensor, *, step: float, top: float,
+           chunk: int | None = None) -> Survey:
     """Distance to the first other class from each image along each direction: a `Survey`.
 
     model   any callable as in `inference`
@@ -104,7 +105,7 @@ def survey(model, x, dirs, *, step, top, chunk=None):
                   step=step, evaluations=evaluations, top=tried if tried < top - 1e-9 else float(top))
 
 
-def purity(around, top=None):
+def purity(around: Survey, top: int | None = None) -> torch.Tensor:
     """Share [N, top] of the directions whose boundary borders one of the k commonest classes, k = 1..top.
 
     Shares are of the directions in which another class was found, as in the authors' code; 0 of none. `he`,

@@ -8,13 +8,17 @@ which each kind has a name.
 import contextlib
 import threading
 import warnings
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 
 from . import runtime
 from .runtime import UserError
+
+Model = Callable[[torch.Tensor], torch.Tensor]
+Generator = torch.Generator | int       # of the CPU, or its seed
 
 ROUNDING = 1e-5   # by which pixels may leave [0, 1]
 MAPS = 64    # work memory of a forward and backward pass in float32 images, roughly, per image
@@ -69,7 +73,7 @@ class PerhapsProbabilities(UserWarning):
     """No output is negative, as after a softmax or a sigmoid; they can be logits as well."""
 
 
-def check_tensors(**given):
+def check_tensors(**given: torch.Tensor | None) -> None:
     """Raises UserError unless each is a tensor, such as `images=x`; None passes."""
     for name, value in given.items():
         if value is not None and not isinstance(value, torch.Tensor):
@@ -77,7 +81,7 @@ def check_tensors(**given):
                             "(torch.as_tensor)")
 
 
-def clipped(x, pixels="pixels"):
+def clipped(x: torch.Tensor, pixels: str = "pixels") -> torch.Tensor:
     """Float images x in [0, 1], clipped where rounding left it. Raises UserError for others."""
     if ((x >= 0) & (x <= 1)).all():
         return x
@@ -91,7 +95,8 @@ def clipped(x, pixels="pixels"):
                     "normalisation belongs into the model: inference.adapt)")
 
 
-def check_images(x, y=None, target=None):
+def check_images(x: torch.Tensor, y: torch.Tensor | None = None,
+                 target: torch.Tensor | None = None) -> torch.Tensor:
     """The images x, `clipped`. Raises UserError unless they are float32 images in [0, 1], and y and target
     classes, one an image, all on one device.
     """
@@ -115,7 +120,7 @@ _frozen, _frozen_lock = {}, threading.Lock()      # module -> [blocks that it is
 
 
 @contextlib.contextmanager
-def frozen(model):
+def frozen(model: Model | None) -> Iterator[Model | None]:
     """The model in evaluation mode; afterwards each of its modules is in the mode it was in.
 
     Modules are told by their own `train`: some act in it, such as those that merge weights. What has no mode
@@ -160,20 +165,20 @@ def _set_mode(module, mode):
             _set_mode(child, mode)
 
 
-def device_of(model, x):
+def device_of(model: Model, x: torch.Tensor) -> torch.device:
     """Where the model's parameters are; a model without any works where the images are."""
     parameters = model.parameters() if isinstance(model, nn.Module) else ()
     return next((p.device for p in parameters), x.device)
 
 
-def evaluate(model, images):
+def evaluate(model: Callable[[torch.Tensor], Any], images: torch.Tensor) -> Any:
     """What the model returns for a copy of the images, into which it may write, in the type of its weights.
 
     Every forward pass of the instruments is made here. The copy is 1% of the time of a small network.
     """
     if isinstance(model, (Careful, Adapted)):       # they come here again
         return model(images.clone())
-    own = types_of(model)
+    own, refusal = types_of(model), None
     if len(own) < 2:
         return model(images.to(*own, copy=True))
     for kind in (torch.float32, *own):              # as when asked directly, else as one of its layers
@@ -187,14 +192,14 @@ def evaluate(model, images):
                     "images of none; inference.adapt(model, dtype=...) says which it takes") from refusal
 
 
-def types_of(model):
+def types_of(model: Callable[[torch.Tensor], Any]) -> list[torch.dtype]:
     """The types of a model's weights, each once, in their order; float32 without any."""
     modules = model.modules() if isinstance(model, nn.Module) else ()     # twice as fast as `parameters`
     own = dict.fromkeys(p.dtype for m in modules for p in m._parameters.values() if p is not None)
     return [kind for kind in own if kind.is_floating_point] or [torch.float32]
 
 
-def precision(model):
+def precision(model: Model) -> float:
     """The relative rounding of what a model computes: that of the coarsest type of its weights."""
     own = types_of(model)
     if isinstance(model, Adapted):
@@ -202,7 +207,7 @@ def precision(model):
     return max(torch.finfo(kind).eps for kind in own)
 
 
-def memory_format(model):
+def memory_format(model: Model) -> torch.memory_format:
     """The order of the memory of images in which a model is asked: channels last where its filters are so.
 
     Convolutions are 1.4 to 2 times as fast in it, but a model that calls `view` fails on it.
@@ -213,7 +218,7 @@ def memory_format(model):
     return torch.channels_last if last else torch.contiguous_format
 
 
-def pixels(images, order=torch.channels_last):
+def pixels(images: torch.Tensor, order: torch.memory_format = torch.channels_last) -> torch.Tensor:
     """float32 images [N, C, H, W] in [0, 1] of uint8 or float ones, in this order of the memory.
 
     Raises UserError for another type or shape.
@@ -225,12 +230,12 @@ def pixels(images, order=torch.channels_last):
     return scaled / 255 if images.dtype == torch.uint8 else scaled
 
 
-def chunk_for(model, images, copies=1):
+def chunk_for(model: Model, images: torch.Tensor, copies: int = 1) -> int:
     """How many images go through the model at once, `copies` of each."""
     return runtime.chunk_size(max(1, images[:1].numel()) * 4 * MAPS * copies, device_of(model, images))
 
 
-def scores_of(returned, count):
+def scores_of(returned: object, count: int) -> torch.Tensor:
     """What a model returned for `count` images as float32 [count, K]; one logit as [count, 1].
 
     Raises WrongShape for anything else.
@@ -248,14 +253,15 @@ def scores_of(returned, count):
     return returned.float()
 
 
-def finite(scores):
+def finite(scores: torch.Tensor) -> torch.Tensor:
     """The logits; raises NotFinite where one is nan or infinite: nan would pass for a class."""
     if not scores.isfinite().all():
         raise NotFinite("the model returns nan or infinite logits; check its weights and its normalisation")
     return scores
 
 
-def logits(model, images, *, chunk=None, bf16=False):
+def logits(model: Model, images: torch.Tensor, *, chunk: int | None = None,
+           bf16: bool = False) -> torch.Tensor:
     """Logits float32 [N, K] of images, uint8 or float in [0, 1], as the model gives them, on their device.
 
     One logit comes as [N, 1]. The model stays on its device and in its mode; no gradients. `chunk` images go
@@ -274,12 +280,12 @@ def logits(model, images, *, chunk=None, bf16=False):
         return runtime.chunked(forward, images, chunk=chunk or chunk_for(model, images))
 
 
-def with_zero(scores):
+def with_zero(scores: torch.Tensor) -> torch.Tensor:
     """Logits [N, K] of two classes or more; one logit z [N, 1] becomes [0, z], which says the same."""
     return scores if scores.shape[1] > 1 else torch.cat([torch.zeros_like(scores), scores], 1)
 
 
-def differentiable(model, images):
+def differentiable(model: Model, images: torch.Tensor) -> torch.Tensor:
     """`scores_of` images with gradients; raises NoGradient where images want one and get none."""
     scores = scores_of(evaluate(model, images), len(images))
     if images.requires_grad and not scores.requires_grad:
@@ -291,14 +297,14 @@ def differentiable(model, images):
 class Classifier:
     """A model as attacks ask it, `classifier(images)`: logits [n, K], K from 2 on, with gradients."""
 
-    def __init__(self, model):
+    def __init__(self, model: Model) -> None:
         self.model = model
 
-    def __call__(self, images):
+    def __call__(self, images: torch.Tensor) -> torch.Tensor:
         return with_zero(differentiable(self.model, images))
 
 
-def squashed(scores):
+def squashed(scores: torch.Tensor) -> tuple[str, bool] | None:
     """`(text, sure)` of outputs [N, K] that a softmax or a sigmoid may have made; None where none has."""
     if not scores.numel() or scores.min() < 0:
         return None
@@ -318,7 +324,7 @@ def squashed(scores):
     return ("no output is negative", False) if several else None
 
 
-def check_squashed(scores, warn=False):
+def check_squashed(scores: torch.Tensor, warn: bool = False) -> None:
     """Raises Probabilities where outputs [N, K] are sure to be no logits; else may `warn`."""
     text, sure = squashed(scores) or ("", False)
     if sure:
@@ -331,7 +337,8 @@ def check_squashed(scores, warn=False):
                       PerhapsProbabilities, stacklevel=4)
 
 
-def checked_logits(model, x, *classes, chunk=None):
+def checked_logits(model: Model, x: torch.Tensor, *classes: torch.Tensor | None,
+                   chunk: int | None = None) -> torch.Tensor:
     """`logits` of float32 images x [N, C, H, W] where the model and `classes` are fit: labels, targets [N].
 
     Raises a ModelError where they are not, and warns where logits may be probabilities.
@@ -362,7 +369,7 @@ def checked_logits(model, x, *classes, chunk=None):
     return scores
 
 
-def check_classes(labels, count, name="labels"):
+def check_classes(labels: torch.Tensor | None, count: int, name: str = "labels") -> None:
     """Raises LabelOutOfRange unless labels [N], or None, are among the `count` classes of a model."""
     if labels is None or not len(labels) or 0 <= labels.min() <= labels.max() < count:
         return
@@ -372,7 +379,7 @@ def check_classes(labels, count, name="labels"):
 
 
 @contextlib.contextmanager
-def gradients_kept():
+def gradients_kept() -> Iterator[None]:
     """Context in which torch keeps what gradients need; raises NoGradient inside `torch.inference_mode`."""
     if torch.is_inference_mode_enabled():
         raise NoGradient("inside torch.inference_mode nothing has a gradient; call the attack outside of it "
@@ -381,7 +388,8 @@ def gradients_kept():
         yield
 
 
-def gradient(function, x):
+def gradient(function: Callable[[torch.Tensor], torch.Tensor],
+             x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """`function(x)` [n] and its gradient at images x; parameters get none."""
     with gradients_kept():
         x = x.detach().requires_grad_()
@@ -390,13 +398,13 @@ def gradient(function, x):
     return values.detach(), slope
 
 
-def unusable(slopes):
+def unusable(slopes: torch.Tensor) -> torch.Tensor:
     """Which gradients [N, ...] of images are 0 or not finite, bool [N]."""
     largest = slopes.flatten(1).abs().amax(1)
     return ~((largest > 0) & largest.isfinite())
 
 
-def warn_of(name, lost):
+def warn_of(name: str, lost: torch.Tensor) -> None:
     """Warns, with the name of an instrument, of images whose gradient was of no use to it, bool [N]."""
     if lost.any():
         text = (f"{name}: the gradient of {int(lost.sum())} of {len(lost)} images that it did not move was 0 "
@@ -405,7 +413,7 @@ def warn_of(name, lost):
         warnings.warn(text, NoUsableGradient, stacklevel=3)
 
 
-def warn_of_no_example(name, missed):
+def warn_of_no_example(name: str, missed: torch.Tensor) -> None:
     """Warns, with the name of an attack, of images of which its search found no example, bool [N]."""
     if missed.any():
         text = (f"{name}: the search ended without an example for {int(missed.sum())} of {len(missed)} "
@@ -414,7 +422,7 @@ def warn_of_no_example(name, missed):
         warnings.warn(text, NoExample, stacklevel=3)
 
 
-def mended(slopes):
+def mended(slopes: torch.Tensor) -> torch.Tensor:
     """Gradients [N, ...] without what is not finite: 0 for nan, an image's largest finite value for inf."""
     size = slopes.abs()
     largest = size.masked_fill(~size.isfinite(), 0).flatten(1).amax(1).view(-1, *[1] * (slopes.ndim - 1))
@@ -423,12 +431,13 @@ def mended(slopes):
 
 
 # ---- labels and margins ----------------------------------------------------------------------------------
-def classes(scores):
+def classes(scores: torch.Tensor) -> torch.Tensor:
     """Predicted classes, int64 [N], of logits [N, K]; a single logit says class 1 above 0."""
     return scores.argmax(1) if scores.shape[1] > 1 else (scores[:, 0] > 0).long()
 
 
-def labels(model, images, *, true=None, chunk=None):
+def labels(model: Model, images: torch.Tensor, *, true: torch.Tensor | None = None,
+           chunk: int | None = None) -> torch.Tensor:
     """Predicted classes, int64 [N], of images [N, C, H, W], uint8 or float in [0, 1], on their device.
 
     Instruments that ask for labels alone take a model that returns these itself, int64 [N], too. Raises
@@ -458,7 +467,7 @@ def _labels(model, images, chunk, true=None):
         return runtime.chunked(forward, images, chunk=chunk or chunk_for(model, images))
 
 
-def classifier(model, *, chunk=None):
+def classifier(model: Model, *, chunk: int | None = None) -> Callable[[torch.Tensor], torch.Tensor]:
     """A function from images [N, C, H, W], as `labels` takes them, to predicted classes, int64 [N]."""
 
     def classify(images):
@@ -467,7 +476,7 @@ def classifier(model, *, chunk=None):
     return classify
 
 
-def accuracy(model, images, labels):
+def accuracy(model: Model, images: torch.Tensor, labels: torch.Tensor) -> float:
     """Share of images [N, C, H, W] whose predicted class is their label, int64 [N]; in [0, 1]."""
     check_tensors(images=images, labels=labels)
     if labels.shape != images.shape[:1] or labels.is_floating_point():
@@ -478,7 +487,7 @@ def accuracy(model, images, labels):
     return float(right.to("cpu", torch.float64).mean())
 
 
-def label_margins(scores, labels):
+def label_margins(scores: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     """How far logits [N, K] are from another answer than `labels` [N]: above 0 where they give these; [N].
 
     The logit of the label minus the largest other. One logit z: z for label 1, -z for label 0.
@@ -489,7 +498,8 @@ def label_margins(scores, labels):
     return scores[own] - scores.masked_fill(own, -torch.inf).amax(1)
 
 
-def margins(model, images, labels, *, bf16=False, chunk=None):
+def margins(model: Model, images: torch.Tensor, labels: torch.Tensor, *, bf16: bool = False,
+            chunk: int | None = None) -> torch.Tensor:
     """`label_margins` of images [N, C, H, W], on their device; `bf16` as in `logits`."""
     check_tensors(labels=labels)
     scores = logits(model, images, chunk=chunk, bf16=bf16)
@@ -517,14 +527,15 @@ class Careful(nn.Module):
     a network of convolutions is about 2.5 times as fast. `judged` counts images, `again` those decided twice.
     """
 
-    def __init__(self, model, doubt=None, chunk=None):
+    def __init__(self, model: Model, doubt: float | None = None, chunk: int | None = None) -> None:
         super().__init__()
         self.net, self.doubt, self.chunk = model, doubt, chunk
         self.training = getattr(model, "training", False)
         self.judged = self.again = 0
 
     @classmethod
-    def measured(cls, model, images, labels=None, *, factor=2.0, chunk=None):
+    def measured(cls, model: Model, images: torch.Tensor, labels: torch.Tensor | None = None, *,
+                 factor: float = 2.0, chunk: int | None = None) -> "Careful":
         """With `factor` times the largest difference that bfloat16 makes to a margin of any of the images.
 
         images  float32 [N, C, H, W] such as those to be classified, at least one
@@ -539,7 +550,7 @@ class Careful(nn.Module):
             moved = [label_margins(scores, labels.to(images.device)) for scores in (rough, exact)]
         return cls(model, factor * float((moved[0] - moved[1]).abs().max()), chunk)
 
-    def forward(self, images):
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
         """Logits float32 [n, K], K from 2 on, of float32 images [n, C, H, W] on the model's device."""
         with runtime.bf16(images.device, self.doubt is not None):
             scores = with_zero(scores_of(evaluate(self.net, images), len(images)))
@@ -552,11 +563,11 @@ class Careful(nn.Module):
             self.again += len(unsure)
         return scores
 
-    def margins(self, images, labels, *, bf16=False):
+    def margins(self, images: torch.Tensor, labels: torch.Tensor, *, bf16: bool = False) -> torch.Tensor:
         """Margins of labels [N], float32 [N] on the CPU, of images [N, C, H, W]; not decided twice."""
         return margins(self.net, images, labels, bf16=bf16, chunk=self.chunk).cpu()
 
-    def flips(self, images, labels):
+    def flips(self, images: torch.Tensor, labels: torch.Tensor) -> Decision:
         """The `Decision` on float32 images [N, C, H, W] with labels int64 [N]."""
         margin = self.margins(images, labels, bf16=self.doubt is not None)
         flips = margin <= 0
@@ -574,13 +585,16 @@ class Careful(nn.Module):
 class Normalise(nn.Module):
     """Subtract a mean per channel, divide by a deviation per channel."""
 
-    def __init__(self, mean, deviation):
+    mean: torch.Tensor
+    deviation: torch.Tensor
+
+    def __init__(self, mean: float | Sequence[float], deviation: float | Sequence[float]) -> None:
         super().__init__()
         for name, values in (("mean", mean), ("deviation", deviation)):
             values = torch.as_tensor(values, dtype=torch.float32).view(-1, 1, 1)
             self.register_buffer(name, values, persistent=False)
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         channels = max(len(self.mean), len(self.deviation))
         if channels not in (1, x.shape[1]):
             raise UserError(f"images have {x.shape[1]} channels, mean and std are of {channels}; one number "
@@ -589,7 +603,9 @@ class Normalise(nn.Module):
 
 
 # ---- models that return something else -------------------------------------------------------------------
-def adapt(model, output="logits", *, dtype=None, mean=None, std=None):
+def adapt(model: Callable[[torch.Tensor], Any], output: str | int = "logits", *,
+          dtype: torch.dtype | None = None, mean: float | Sequence[float] | None = None,
+          std: float | Sequence[float] | None = None) -> "Adapted":
     """A model as this module's first lines say, of one that is not: `adapt(net, mean=(0.5,), std=(0.5,))`.
 
     output     where the logits are in what the model returns: the name of an attribute, the key of a dict or
@@ -614,12 +630,13 @@ def adapt(model, output="logits", *, dtype=None, mean=None, std=None):
 class Adapted(nn.Module):
     """What `adapt` makes of a model."""
 
-    def __init__(self, model, output, dtype, scale):
+    def __init__(self, model: Callable[[torch.Tensor], Any], output: str | int, dtype: torch.dtype | None,
+                 scale: Normalise) -> None:
         super().__init__()
         self.model, self.output, self.dtype, self.scale = model, output, dtype, scale
         self.training = getattr(model, "training", False)
 
-    def forward(self, images):
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
         """Logits of float32 images [n, C, H, W] in [0, 1]."""
         scaled = self.scale.to(images.device)(images)
         returned = self.model(scaled.to(self.dtype)) if self.dtype else evaluate(self.model, scaled)

@@ -9,12 +9,14 @@ puts into one class, each changed value has an interval; the box of the b widest
 all other values stay those of the clean image. x is one image [1, C, H, W], y its class. Of several models
 the first is the attacked one.
 """
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import torch
 
-from .inference import check_images, checked_logits, frozen, labels
+from .attacks.judge import Attack
+from .inference import Generator, Model, check_images, checked_logits, frozen, labels
 from .runtime import UserError, seeded
 
 LEAST = 80         # adversarial examples that the paper needs of an image
@@ -30,11 +32,11 @@ class Swept(NamedTuple):
     succeeded: int          # images that succeeded, equal ones counted each
     passes: int
 
-    def of(self, label):
+    def of(self, label: int) -> torch.Tensor:
         """Those [k, C, H, W] that the model puts into a class."""
         return self.images[self.classes == label]
 
-    def joined(self, other):
+    def joined(self, other: "Swept") -> "Swept":
         """These and the examples of another sweep of the same image."""
         images = torch.cat([self.images, other.images])
         images, which = torch.unique(images, dim=0, return_inverse=True)
@@ -43,7 +45,8 @@ class Swept(NamedTuple):
                      self.succeeded + other.succeeded, self.passes + other.passes)
 
 
-def sweep(model, x, y, attack, *, count=100, target=None, generator=None):
+def sweep(model: Model, x: torch.Tensor, y: torch.Tensor, attack: Attack, *, count: int = 100,
+          target: torch.Tensor | None = None, generator: Generator | None = None) -> Swept:
     """Attack one image `count` times at once: under the tuples of settings of `attack`, or with other draws.
 
     target   the class to reach, where the attack is targeted
@@ -74,11 +77,11 @@ class Box:
     changed: torch.Tensor   # int64 [b]: in how many examples the value is not the clean one
 
     @property
-    def widths(self):
+    def widths(self) -> torch.Tensor:
         """Float32 [b], in [0, 1]."""
         return self.high - self.low
 
-    def first(self, b, *, widest=1.0):
+    def first(self, b: int, *, widest: float = 1.0) -> "Box":
         """The box of the b widest intervals.
 
         Raises UserError where there are fewer, and where one is wider than `widest`.
@@ -91,29 +94,29 @@ class Box:
                             "allow more, or sweep over settings that are more alike")
         return replace(self, **{k: getattr(self, k)[:b] for k in ("values", "low", "high", "changed")})
 
-    def whole(self):
+    def whole(self) -> "Box":
         """The same values with [0, 1] for each, as the paper takes for the pointwise attack."""
         return replace(self, low=torch.zeros_like(self.low), high=torch.ones_like(self.high))
 
-    def kept(self, share, examples):
+    def kept(self, share: float, examples: int) -> "Box":
         """The intervals of those values that are changed in this share of so many examples at least."""
         rows = self.changed >= share * examples
         return replace(self, **{k: getattr(self, k)[rows] for k in ("values", "low", "high", "changed")})
 
-    def sample(self, count, *, generator):
+    def sample(self, count: int, *, generator: Generator) -> torch.Tensor:
         """`count` images drawn uniformly from the box, float32 [count, C, H, W]."""
         z = self.clean.flatten(1).repeat(count, 1)
         z[:, self.values] = self.points(count, generator)
         return z.view(count, *self.clean.shape[1:])
 
-    def points(self, count, generator):
+    def points(self, count: int, generator: Generator) -> torch.Tensor:
         """What `sample` puts in place of the values, float32 [count, b]; drawn on the CPU."""
         generator = seeded(generator, "a box")
         drawn = torch.rand(count, len(self.values), generator=generator, dtype=torch.float32)
         return torch.minimum(self.low + drawn.to(self.low.device) * self.widths, self.high)
 
 
-def intervals(x, images, *, keep=1.0, least=LEAST):
+def intervals(x: torch.Tensor, images: torch.Tensor, *, keep: float = 1.0, least: int = LEAST) -> Box:
     """The `Box` of all changed values, by the width of their intervals over the examples [n, C, H, W].
 
     keep    share of the examples that must change a value; 0: one example is enough
@@ -140,7 +143,7 @@ def intervals(x, images, *, keep=1.0, least=LEAST):
 
 
 # ---- what the models say ---------------------------------------------------------------------------------
-def answers(models, images, true=None):
+def answers(models: Sequence[Model], images: torch.Tensor, true: torch.Tensor | None = None) -> torch.Tensor:
     """The class that each of K models gives each of N images, int64 [K, N].
 
     Raises LabelOutOfRange where `true` labels are given and are no classes of the models.
@@ -152,12 +155,12 @@ def answers(models, images, true=None):
     return torch.stack([labels(model, images, true=true) for model in models])
 
 
-def rates(models, images, y):
+def rates(models: Sequence[Model], images: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """Share of the images that each model does not call `y`, float64 [K]: its misclassification rate."""
     return (answers(models, images, y) != y).double().mean(1)
 
 
-def agreement(answered, y):
+def agreement(answered: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """How many images of answers [K, N] have j other models that agree with the first: int64 [2, K].
 
     Row 0 counts where the first model says y, the class of all [1] or of each [N], row 1 where it does not;
@@ -170,7 +173,7 @@ def agreement(answered, y):
                         for row in (False, True)])
 
 
-def alarm(agreed):
+def alarm(agreed: torch.Tensor | Sequence[float]) -> torch.Tensor:
     """Share of images on which the first model and k - 1 others, drawn at random, disagree: float64 [K - 1].
 
     agreed   numbers [K] of images with 0 ... K - 1 others that agree with the first (a row of `agreement`);
@@ -192,7 +195,8 @@ def alarm(agreed):
 MOSTLY, RIGHT, SIGNIFICANT = 0.5, 0.05, 0.25
 
 
-def kind(rates, *, mostly=MOSTLY, right=RIGHT, significant=SIGNIFICANT):
+def kind(rates: torch.Tensor | Sequence[float], *, mostly: float = MOSTLY, right: float = RIGHT,
+         significant: float = SIGNIFICANT) -> str | None:
     """What a region is, by the misclassification rates [K] in it: the three of Section 2.1, or None.
 
     "own"           the attacked model, the first, errs on most, another is right: on its boundary
@@ -210,7 +214,7 @@ def kind(rates, *, mostly=MOSTLY, right=RIGHT, significant=SIGNIFICANT):
     return "foreign" if first <= right and max(others) >= mostly else None
 
 
-def lengths(x, images):
+def lengths(x: torch.Tensor, images: torch.Tensor) -> dict[str, list[float]]:
     """Distances of images [N, C, H, W] from x: `{"squared", "plain"}`, each [smallest, mean, largest].
 
     The paper's columns "L2" are possible as squared L2 norms alone (notebooks/audit).
@@ -220,12 +224,13 @@ def lengths(x, images):
             for name, values in (("squared", squared), ("plain", squared.sqrt()))}
 
 
-def spaced(count, most):
+def spaced(count: int, most: int) -> list[int]:
     """At most `count` different sizes of a box, equally spaced, the last being `most`."""
     return sorted({max(1, round(most * (i + 1) / count)) for i in range(count)})
 
 
-def curve(models, y, box, sizes, *, samples, generator):
+def curve(models: Sequence[Model], y: torch.Tensor, box: Box, sizes: Sequence[int], *, samples: int,
+          generator: Generator) -> dict[str, list]:
     """What the models say in boxes of growing size: a dict of lists, a row for each of `sizes`.
 
     The same draws serve all sizes. `rates` [K], `agreement` [2, K], `squared` and `plain` as in `lengths`,
@@ -234,7 +239,8 @@ def curve(models, y, box, sizes, *, samples, generator):
     if samples < 1 or not sizes or list(sizes) != sorted(set(sizes)):
         raise UserError(f"{samples} samples of boxes of sizes {list(sizes)}: one sample or more and growing "
                         "sizes are needed")
-    box.first(min(sizes)), box.first(max(sizes))
+    box.first(min(sizes))
+    box.first(max(sizes))
     z, points = box.clean.flatten(1).repeat(samples, 1), box.points(samples, generator)
     lists, done = {"sizes": list(sizes)}, 0
     for size in sizes:
@@ -249,7 +255,7 @@ def curve(models, y, box, sizes, *, samples, generator):
     return lists
 
 
-def noise(x, distances, *, generator):
+def noise(x: torch.Tensor, distances: torch.Tensor, *, generator: Generator) -> torch.Tensor:
     """Images at these L2 distances [N] from x in random directions, cut to [0, 1]: float32 [N, C, H, W]."""
     x, generator = check_images(x), seeded(generator, "noise")
     steps = torch.randn(len(distances), *x.shape[1:], generator=generator, dtype=torch.float32).to(x.device)
@@ -257,7 +263,8 @@ def noise(x, distances, *, generator):
     return (x + scale.view(-1, 1, 1, 1) * steps).clamp(0, 1)
 
 
-def plane(models, x, u, v, *, reach, size):
+def plane(models: Sequence[Model], x: torch.Tensor, u: torch.Tensor, v: torch.Tensor, *, reach: float,
+          size: int) -> tuple[torch.Tensor, torch.Tensor]:
     """What the models say in the plane through x that u and v span: int64 [K, size, size], and its axes.
 
     The axes are unit vectors [2, C, H, W]: along u, and along what of v is at right angles to it. Points lie

@@ -27,7 +27,7 @@ import torch
 from torch import nn
 
 from . import inference, runtime
-from .inference import check_images, chunk_for, device_of, frozen, logits, pixels
+from .inference import Generator, Model, check_images, chunk_for, device_of, frozen, logits, pixels
 from .runtime import UserError
 
 NORMS = (2, float("inf"))
@@ -43,7 +43,7 @@ class Layout:
     p: float                   # of the distance, 2 or inf
 
     @property
-    def overlap(self):
+    def overlap(self) -> torch.Tensor:
         """width_i + width_j - distance_ij of each pair, float64 [K (K - 1) / 2]: the paper's ROBY_ij."""
         i, j = torch.triu_indices(len(self.width), len(self.width), 1)
         return self.width[i] + self.width[j] - self.distance
@@ -60,7 +60,8 @@ class Roby:
 
 
 # ---- any model -------------------------------------------------------------------------------------------
-def measure(model, x, y, *, p=2, features=None, group="true", chunk=None):
+def measure(model: Model, x: torch.Tensor, y: torch.Tensor, *, p: float = 2, features: Model | None = None,
+            group: str = "true", chunk: int | None = None) -> Roby:
     """`Roby` of a model on images x [N, C, H, W], uint8 or float32 in [0, 1], of classes y int64 [N].
 
     model     any callable as `shared.inference` says
@@ -74,18 +75,21 @@ def measure(model, x, y, *, p=2, features=None, group="true", chunk=None):
     if group not in ("true", "predicted"):
         raise UserError(f"group {group!r}; allowed: true, predicted")
     x = x if x.dtype == torch.uint8 else check_images(x, y)
-    scores = logits(model, x, chunk=chunk) if features is None or group == "predicted" else None
-    if scores is not None:
+    vectors = None if features is None else embed(features, x, like=model, chunk=chunk)
+    if vectors is None or group == "predicted":
+        scores = logits(model, x, chunk=chunk)
         inference.check_squashed(scores, warn=True)
-    vectors = scores if features is None else embed(features, x, like=model, chunk=chunk)
-    if group == "predicted":
-        y = inference.classes(scores)
-        if missing := sorted({*range(max(2, scores.shape[1]))} - {*y.tolist()}):
-            raise UserError(f"class {missing[0]} is never predicted; group='true' takes the given classes")
+        vectors = scores if vectors is None else vectors
+        if group == "predicted":
+            y = inference.classes(scores)
+            if missing := sorted({*range(max(2, scores.shape[1]))} - {*y.tolist()}):
+                raise UserError(f"class {missing[0]} is never predicted; group='true' takes the "
+                                "given classes")
     return roby(layout(vectors, y, p=p))
 
 
-def embed(features, x, *, like=None, chunk=None):
+def embed(features: Model, x: torch.Tensor, *, like: Model | None = None,
+          chunk: int | None = None) -> torch.Tensor:
     """What the callable `features` gives for images x [N, C, H, W], in one pass: float32 [N, M], on the CPU.
 
     It sees float32 images in [0, 1], in evaluation mode, on the device of `like`, a model (None: its own).
@@ -112,7 +116,7 @@ class Penultimate(nn.Module):
     is what it returned for these images.
     """
 
-    def __init__(self, model):
+    def __init__(self, model: nn.Module) -> None:
         super().__init__()
         self.model, self.logits = model, None
         if not self._layers():
@@ -121,14 +125,14 @@ class Penultimate(nn.Module):
     def _layers(self):
         return [m for m in self.model.modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
 
-    def forward(self, images):
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
         """Features float32 [n, M] of images [n, C, H, W]."""
-        thread, seen, model = threading.get_ident(), None, getattr(self.model, "_orig_mod", self.model)
+        thread, model = threading.get_ident(), getattr(self.model, "_orig_mod", self.model)
+        inputs: list[torch.Tensor] = []     # of the layer that ran last
 
         def look(module, given):
-            nonlocal seen
             if threading.get_ident() == thread:     # another may run the model at the same time
-                seen = given[0]
+                inputs[:] = given[:1]
 
         with contextlib.ExitStack() as hooks:
             # What is compiled takes no notice of hooks; a part of a model can be so as well.
@@ -137,11 +141,11 @@ class Penultimate(nn.Module):
             for layer in self._layers():
                 hooks.enter_context(layer.register_forward_pre_hook(look))
             self.logits = model(images)
-        return seen.flatten(1)
+        return inputs[0].flatten(1)
 
 
 # ---- features --------------------------------------------------------------------------------------------
-def layout(features, labels, *, p=2):
+def layout(features: torch.Tensor, labels: torch.Tensor, *, p: float = 2) -> Layout:
     """The `Layout` of features [N, M] of classes labels int64 [N], which are 0 to K - 1.
 
     Raises UserError for features that are not finite, a class without samples, one class only, another p.
@@ -152,7 +156,7 @@ def layout(features, labels, *, p=2):
     return Layout(torch.tensor([len(rows) for rows in own]), width, torch.pdist(centres, p), p)
 
 
-def roby(layout):
+def roby(layout: Layout) -> Roby:
     """The `Roby` of a `Layout` by Algorithm 1, whose list is the one that norm is applied to.
 
     Raises UserError for two classes with one centre, and where a list has one value only, so that it has no
@@ -171,7 +175,7 @@ def roby(layout):
     return Roby(*_scaled(layout.width, layout.distance, layout.overlap))
 
 
-def of_equations(layout):
+def of_equations(layout: Layout) -> dict[str, float]:
     """FSA, FSD and ROBY of a `Layout` as equations (5) to (10) print them: {name: number}.
 
     norm is over the sums of distances to the centres, which are then divided by the numbers of samples.
@@ -185,7 +189,8 @@ def of_equations(layout):
             "roby": float((tight[i] + tight[j] - layout.distance).mean())}
 
 
-def bootstrap(features, labels, *, p=2, draws=1000, generator):
+def bootstrap(features: torch.Tensor, labels: torch.Tensor, *, p: float = 2, draws: int = 1000,
+              generator: Generator) -> torch.Tensor:
     """The five numbers of `Roby`, in its order, of `draws` resamples of the images: float64 [draws, 5].
 
     Images are drawn with replacement within each class, so that none is empty. The draws depend on the

@@ -2,6 +2,8 @@
 
 torch is imported where it is used: commands that compute nothing start two seconds sooner.
 """
+from __future__ import annotations
+
 import contextlib
 import errno
 import hashlib
@@ -13,14 +15,20 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 import filelock
 from tqdm import tqdm
 
+if TYPE_CHECKING:
+    import torch
+
 PROFILES = ("smoke", "quick", "paper")
 DEVICES = ("auto", "cpu", "cuda")
+P = TypeVar("P", bound=str | Path)
 
 # ---- what the user can mend --------------------------------------------------------------------------------
 class UserError(ValueError):
@@ -46,7 +54,7 @@ _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPER
                errno.EEXIST, errno.EISDIR, errno.ENAMETOOLONG, errno.EFBIG}
 
 
-def one_line(kind, text):
+def one_line(kind: str, text: str) -> str | None:
     """The one line for an exception (its class name, its text) that is no fault of the program; else None."""
     if kind in ("MemoryError", "_ArrayMemoryError", "OutOfMemoryError") or (
             kind == "RuntimeError" and any(words in text for words in _NO_MEMORY_WORDS)):
@@ -61,7 +69,7 @@ def _hook(otherwise, kind, error, trace):
     print(f"{Path(sys.argv[0]).name or 'python'}: {line}", file=sys.stderr)
 
 
-def stop_cleanly():
+def stop_cleanly() -> None:
     """Let SIGTERM end this script as Ctrl-C does: what is half-written goes, and a line says so."""
     def stop(number, frame):
         raise KeyboardInterrupt
@@ -77,7 +85,7 @@ def _threads():
     return int(threads)
 
 
-def prepare(*, computes=True):
+def prepare(*, computes: bool = True) -> None:
     """Make this process fit for a run; to import this package changes nothing in a process.
 
     Whatever a person starts calls this first: a notebook, a command, the tests. A mistake that the user can
@@ -88,8 +96,8 @@ def prepare(*, computes=True):
     if getattr(sys.excepthook, "func", None) is not _hook:
         sys.excepthook = partial(_hook, sys.excepthook)
     for stream in (sys.stdout, sys.stderr):     # a terminal of another alphabet than UTF-8 stops nothing
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+        if reconfigure := getattr(stream, "reconfigure", None):
+            reconfigure(errors="backslashreplace")
     if sys.flags.optimize:
         raise UserError("Python runs with -O or PYTHONOPTIMIZE, which leaves out the checks of results and "
                         "the texts of commands; unset it")
@@ -106,16 +114,16 @@ def prepare(*, computes=True):
 
 
 # ---- what is read ----------------------------------------------------------------------------------------
-observers = []      # each is called as (kind, name, identity) by `tell`
+observers: list[Callable[[str, str, str | int], object]] = []   # of what `tell` is told
 
 
-def tell(kind, name, identity):
+def tell(kind: str, name: str, identity: str | int) -> None:
     """Tell the observers what is read here, such as `tell("data", "mnist", fingerprint)`."""
     for observer in observers:
         observer(kind, name, identity)
 
 
-def at_most(asked, there):
+def at_most(asked: int, there: int) -> int:
     """`asked` images, or all that are `there` where these are fewer, which the observers are told."""
     if asked > there:
         tell("fewer", f"{asked:,} images asked, {there:,} there", there)
@@ -128,23 +136,23 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = {"BOUNDARY_CACHE": "_cache", "BOUNDARY_DATA": "data"}
 
 
-def folder(variable):
+def folder(variable: str) -> Path:
     """The folder that an environment variable of `FOLDERS` names, or its default."""
     parent = ROOT if (ROOT / "notebooks").is_dir() else Path("~/.cache/boundary-book")  # not among packages
     return Path(os.environ.get(variable) or parent / FOLDERS[variable]).expanduser().absolute()
 
 
-def data_folder():
+def data_folder() -> Path:
     """Where data files are looked for: `$BOUNDARY_DATA`, default `data/`."""
     return folder("BOUNDARY_DATA")
 
 
-def cache_folder():
+def cache_folder() -> Path:
     """Where finished work is kept: `$BOUNDARY_CACHE`, default `_cache/`. Safe to delete."""
     return folder("BOUNDARY_CACHE")
 
 
-def home_writable():
+def home_writable() -> bool:
     """Whether libraries can keep their caches in the home of this account."""
     return os.access(os.path.expanduser("~"), os.W_OK)
 
@@ -160,7 +168,7 @@ def _remedy(path):
     return "or name another folder (BOUNDARY_CACHE moves the cache)"
 
 
-def readable(path):
+def readable(path: P) -> P:
     """The path of a file that may be read, or is not there. Raises Unreadable, which names the missing right.
 
     Libraries take a file that they may not read for a damaged or a missing one.
@@ -182,7 +190,7 @@ def readable(path):
 
 
 @contextlib.contextmanager
-def writing(path):
+def writing(path: str | Path) -> Iterator[None]:
     """Inside the block, what keeps `path` from being written is raised as Unwritable, in one line."""
     try:
         yield
@@ -197,7 +205,7 @@ def writing(path):
                          f"rights, {_remedy(Path(path).absolute())}") from error
 
 
-def write_atomically(path, writer):
+def write_atomically(path: str | Path, writer: Callable[[Path], object]) -> Path:
     """Let `writer(temporary_path)` write a file or folder, then move it to `path` in one step.
 
     Whatever stops the writer, `path` is either what it was or complete, and nothing half-written stays: what
@@ -222,7 +230,7 @@ def write_atomically(path, writer):
 
 
 @contextlib.contextmanager
-def lock(path):
+def lock(path: str | Path) -> Iterator[None]:
     """Hold the lock of `path`, a file in the cache folder, in the block; it falls when its holder dies."""
     digest = hashlib.sha256(str(Path(path).absolute()).encode()).hexdigest()[:12]
     place = cache_folder() / "locks" / f"{Path(path).name}-{digest}.lock"
@@ -237,7 +245,7 @@ def lock(path):
 
 
 # ---- device and randomness -------------------------------------------------------------------------------
-def pick_device(name="auto"):
+def pick_device(name: str = "auto") -> torch.device:
     """`auto` takes CUDA where there is one, else the CPU. Raises UserError for what cannot be had."""
     if name not in DEVICES:
         raise UserError(f"unknown device {name!r}; allowed: {', '.join(DEVICES)}")
@@ -252,19 +260,19 @@ def pick_device(name="auto"):
 _device = None
 
 
-def use_device(name):
+def use_device(name: str) -> torch.device:
     """Let `device()` be what `pick_device(name)` picks, for this process; returns it."""
     global _device
     _device = pick_device(name)
     return _device
 
 
-def device():
+def device() -> torch.device:
     """The device that this process works on; `auto` unless `use_device` was called."""
     return _device or use_device("auto")
 
 
-def has_bf16(device):
+def has_bf16(device: torch.device) -> bool:
     """Whether the device has bfloat16; emulated it is ten times slower than float32."""
     import torch
     if device.type == "cuda":
@@ -273,20 +281,20 @@ def has_bf16(device):
     return bool(able.get("avx512_bf16") or able.get("amx_bf16") or able.get("bf16"))
 
 
-def bf16(device, wanted=True):
+def bf16(device: torch.device, wanted: bool = True) -> torch.autocast:
     """Context in which networks compute in bfloat16 if wanted and if the device has it, else in float32."""
     import torch
     return torch.autocast(device.type, torch.bfloat16, enabled=wanted and has_bf16(device))
 
 
-def generator(seed, *labels):
+def generator(seed: int, *labels: object) -> torch.Generator:
     """A CPU generator for one purpose: the same seed and labels give the same numbers on every device."""
     import torch
     digest = hashlib.sha256(repr((int(seed), *labels)).encode()).digest()
     return torch.Generator().manual_seed(int.from_bytes(digest[:8], "big") >> 1)
 
 
-def seeded(generator, name):
+def seeded(generator: torch.Generator | int, name: str) -> torch.Generator:
     """The CPU generator that draws for the instrument `name`: itself, or one of an int, its seed.
 
     Raises UserError for anything else.
@@ -304,7 +312,7 @@ def seeded(generator, name):
 progress_stream = None      # progress_stream() -> where bars go instead of standard output, or None
 
 
-def progress(total, label):
+def progress(total: int, label: str) -> tqdm:
     """A text progress bar where somebody may see it: a terminal or a notebook. It leaves nothing behind."""
     stream = progress_stream and progress_stream()
     seen = stream is not None or sys.stdout.isatty() or "ipykernel" in sys.modules
@@ -312,7 +320,7 @@ def progress(total, label):
 
 
 # ---- chunks ----------------------------------------------------------------------------------------------
-def chunk_size(item_bytes, device, limit=65536):
+def chunk_size(item_bytes: int, device: torch.device, limit: int = 65536) -> int:
     """How many items of `item_bytes` of work memory to take at once on `device`.
 
     On the CPU a chunk that stays near the caches (32 MiB) is the fastest; on CUDA a quarter of free memory.
@@ -322,7 +330,7 @@ def chunk_size(item_bytes, device, limit=65536):
     return max(1, min(limit, int(budget // max(1, item_bytes))))
 
 
-def chunked(function, *tensors, chunk):
+def chunked(function: Callable[..., torch.Tensor], *tensors: torch.Tensor, chunk: int) -> torch.Tensor:
     """`function` over chunks of the tensors' first axis, results concatenated.
 
     A chunk that does not fit in memory is halved and tried again; only a single item that does not fit fails.

@@ -17,6 +17,7 @@ that each multiplies a window of 19 of the 28 pixels of a row. Three more choice
   chunks are worked on in place, in the same two blocks of memory, and the views of these are made once.
 """
 from functools import cache, partial
+from typing import Literal, overload
 
 import torch
 
@@ -30,8 +31,19 @@ LINE = 16         # pairs lie side by side in the moments; a multiple of this fi
 CHUNK_PIXELS = {"cpu": 2**17, "cuda": 2**21}      # 4 MB in flight, near the CPU's caches; CUDA: 64 MB
 
 
+@overload
+def ssim(x: torch.Tensor, y: torch.Tensor, *, convention: str = "matlab", data_range: float | None = None,
+         full: Literal[False] = False) -> torch.Tensor: ...
+
+
+@overload
+def ssim(x: torch.Tensor, y: torch.Tensor, *, convention: str = "matlab", data_range: float | None = None,
+         full: Literal[True]) -> tuple[torch.Tensor, torch.Tensor]: ...
+
+
 @torch.no_grad()
-def ssim(x, y, *, convention="matlab", data_range=None, full=False):
+def ssim(x: torch.Tensor, y: torch.Tensor, *, convention: str = "matlab", data_range: float | None = None,
+         full: bool = False) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
     """SSIM of each pair (x[i], y[i]); Wang et al. 2004, with K1 = 0.01, K2 = 0.03; `ren`, Equation 1.
 
     x, y: uint8 or floating tensors of one shape [N, H, W] or [N, C, H, W]; channels are averaged.
@@ -64,7 +76,7 @@ def ssim(x, y, *, convention="matlab", data_range=None, full=False):
     double = torch.float64 in (x.dtype, y.dtype)
     value, doubt, *maps = compare(*planes, torch.float64 if double else torch.float32)
     if not double and (doubtful := doubt > DOUBTFUL).any():
-        again = compare(*(p[doubtful] for p in planes), torch.float64)
+        again = compare(*(p[doubtful] for p in planes), dtype=torch.float64)
         for old, new in zip((value, doubt, *maps), again):
             old[doubtful] = new.float()
     value = value.view(len(x), -1).mean(1)

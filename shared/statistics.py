@@ -4,7 +4,7 @@ import numpy as np
 from .runtime import UserError
 
 
-def share_interval(hits, of, *, confidence=0.95):
+def share_interval(hits: int, of: int, *, confidence: float = 0.95) -> tuple[float, float]:
     """The exact interval (Clopper and Pearson) of a share, `hits` of `of` independent cases; in [0, 1].
 
     Raises UserError unless 0 <= hits <= of and there is a case.
@@ -17,7 +17,7 @@ def share_interval(hits, of, *, confidence=0.95):
     return float(low), float(high)
 
 
-def rank_correlations(a, b):
+def rank_correlations(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Spearman's rank correlation of the rows of a and b, float64 [n]; nan where a row has one value only."""
     from scipy.stats import rankdata
 

@@ -4,15 +4,16 @@ Sutton et al. (`sutton`), Sections 7.1.2 and 7.1.3, equations (6) to (8).
 """
 import contextlib
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 
 from . import inference
-from .attacks.line import gradients, scalings, smallest_steps, squared_error, unit
+from .attacks.line import Loss, gradients, scalings, smallest_steps, squared_error, unit
 from .attacks.noise import draw, random_flips
 from .attacks.threat import L2
-from .inference import Careful, check_images, checked_logits, frozen, label_margins
+from .inference import Careful, Generator, Model, check_images, checked_logits, frozen, label_margins
 from .runtime import UserError, seeded
 from .statistics import share_interval
 
@@ -24,24 +25,26 @@ class Susceptibility:
     attack: torch.Tensor    # float32 [N]: Euclidean norm of the smallest attack found, nan where none is
     vanished: torch.Tensor  # bool [N]: correct, and the gradient is exactly 0 or not finite: no attack tried
     random: torch.Tensor    # float32 [D, N]: norm of the smallest random perturbation that changes the class
-    deltas: tuple           # D sizes of random perturbations, in lengths of the image's attack
+    deltas: tuple[float, ...]           # D sizes of random perturbations, in lengths of the image's attack
     draws: int              # random perturbations tried of each size
     passes: int             # images classified in the searches; not gradients, not what is decided twice
 
     @property
-    def adversarial_share(self):
+    def adversarial_share(self) -> dict[str, float | None]:
         """`percentage` of the correct images that have an attack, equation (7)."""
         return percentage(int(self.attack.isfinite().sum()), int(self.correct.sum()))
 
     @property
-    def random_shares(self):
+    def random_shares(self) -> list[dict[str, float | None]]:
         """List of `percentage` of the images with an attack that random perturbations flip, equation (8)."""
         of = int(self.attack.isfinite().sum())
         return [percentage(int(row.isfinite().sum()), of) for row in self.random]
 
 
-def susceptibility(model, x, y, *, generator, draws=2000, deltas=(1, 2, 5, 10), count=256, largest=5.0,
-                   loss=squared_error, bf16=False, clip=False):
+def susceptibility(model: Model, x: torch.Tensor, y: torch.Tensor, *, generator: Generator, draws: int = 2000,
+                   deltas: Sequence[float] = (1, 2, 5, 10), count: int = 256, largest: float = 5.0,
+                   loss: Loss = squared_error,
+                   bf16: bool = False, clip: bool = False) -> Susceptibility:
     """Attack each correctly classified image along its gradient, then perturb it at random: `Susceptibility`.
 
     model      any callable as `shared.inference` says
@@ -112,7 +115,7 @@ def _named_outside(clip):
                                   "moved out of [0, 1], as in the paper; clip=True cuts them") from error
 
 
-def percentage(hits, of, *, confidence=0.95):
+def percentage(hits: int, of: int, *, confidence: float = 0.95) -> dict[str, float | None]:
     """`hits` of `of` images in per cent, with the Clopper-Pearson interval; None of no images."""
     if of == 0:
         return {"hits": 0, "of": 0, "percent": None, "low": None, "high": None}

@@ -1,10 +1,11 @@
 """Random orthogonal directions in the space of images, all of one length."""
 import torch
 
+from ..inference import Generator
 from ..runtime import UserError, seeded
 
 
-def directions(d, k, *, negatives=False, generator):
+def directions(d: int, k: int, *, negatives: bool = False, generator: Generator) -> torch.Tensor:
     """k random, mutually orthogonal directions, float32 [k, d], or [2 k, d] with their opposites appended.
 
     Each has a root mean square of 1 over its d entries (an L2 length of sqrt(d)), so that multiples of it are

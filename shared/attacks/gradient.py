@@ -11,7 +11,7 @@ from typing import ClassVar
 import torch
 from torch.nn import functional as F
 
-from ..inference import Classifier, frozen, gradient, label_margins, mended, unusable
+from ..inference import Classifier, Model, frozen, gradient, label_margins, mended, unusable
 from ..runtime import UserError
 from .judge import Attack
 from .threat import L1, Threat, checked
@@ -22,10 +22,11 @@ class FGSM(Attack):
     """One step of the whole size of the threat from the clean image."""
     threat: Threat
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         checked(self.threat)
 
-    def propose(self, model, x, goal, draw):
+    def propose(self, model: Model, x: torch.Tensor, goal: torch.Tensor,
+                draw: torch.Tensor | None) -> tuple[torch.Tensor, ...]:
         """The stepped images [N, C, H, W], not yet cut to [0, 1], and one pass for each [N]."""
         move, lost = _ascent(model, x, goal, self.threat)
         return x + self.threat.size * move, torch.ones_like(goal), lost
@@ -44,13 +45,13 @@ class PGD(Attack):
     random_start: bool = True
     white: ClassVar[float] = 1.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         checked(self.threat)
         if not isinstance(self.steps, Integral) or self.steps < 1 or not self.step > 0:
             raise UserError(f"PGD with steps={self.steps!r}, step={self.step!r}: a whole number of steps "
                             "from 1, of a length above 0, is needed")
 
-    def draw(self, x, generator):
+    def draw(self, x: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor | None:
         """A start in the ball for each image, float32 [N, C, H, W] on the CPU, or None where it is clean."""
         if not self.random_start:
             return None
@@ -58,9 +59,11 @@ class PGD(Attack):
             raise UserError("PGD starts at random: pass generator=torch.Generator(), or random_start=False")
         return self.threat.random(x, generator)
 
-    def propose(self, model, x, goal, draw):
+    def propose(self, model: Model, x: torch.Tensor, goal: torch.Tensor,
+                draw: torch.Tensor | None) -> tuple[torch.Tensor, ...]:
         """The last iterates [N, C, H, W] and `steps` passes for each [N]; `draw` as `draw` gives it."""
-        z, lost = x if draw is None else (x + draw).clamp(0, self.white), False
+        z = x if draw is None else (x + draw).clamp(0, self.white)
+        lost = torch.zeros_like(goal, dtype=torch.bool)
         for _ in range(self.steps):
             move, no_gradient = _ascent(model, z, goal, self.threat)
             z = self.threat.project(z + self.step * move, x).clamp(0, self.white)
@@ -79,11 +82,12 @@ class Adversarial:
     attack: Attack
     train_mode: bool = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.attack.threat.targeted:
             raise UserError("adversarial training takes an untargeted attack: labels are what is to be left")
 
-    def __call__(self, net, images, labels, generator):
+    def __call__(self, net: torch.nn.Module, images: torch.Tensor, labels: torch.Tensor,
+                 generator: torch.Generator) -> torch.Tensor:
         """Adversarial images for float32 images [n, C, H, W] in [0, 1]; the net keeps its mode."""
         draw = self.attack.draw(images, generator)
         with contextlib.nullcontext() if self.train_mode else frozen(net):
@@ -91,13 +95,14 @@ class Adversarial:
             return self.attack.propose(Classifier(net), images, labels, draw)[0].clamp(0, 1)
 
 
-def scored(model, z, goal):
+def scored(model: Model, z: torch.Tensor,
+           goal: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Logits [n, K] of images z, the gradient of the cross-entropy of classes `goal` [n], and which lack it.
 
     Of an image whose gradient is 0 that of minus the margin takes its place: the probabilities of float32
     logits that are far apart are exactly 0 and 1. What is not finite is `mended`. Both count as lacking.
     """
-    scores = None
+    scores = z.new_empty(0)
 
     def loss(images):
         nonlocal scores

@@ -11,13 +11,13 @@ import copy
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from dataclasses import InitVar, dataclass
-from typing import ClassVar
+from dataclasses import InitVar, dataclass, field
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
 from .. import inference, runtime
-from ..inference import check_images, checked_logits, frozen, logits
+from ..inference import Generator, Model, check_images, checked_logits, frozen, logits
 from ..runtime import UserError
 from .threat import Threat, checked, per_image
 
@@ -42,20 +42,22 @@ class Result:
     was_correct: torch.Tensor
     passes: torch.Tensor
     no_gradient: torch.Tensor
+    if TYPE_CHECKING:   # for those that compare or keep all fields it is none: it follows from others
+        not_found: torch.Tensor = field(init=False)
     any_distance: InitVar[bool] = False     # whether a search of any distance proposed the images
 
-    def __post_init__(self, any_distance):
+    def __post_init__(self, any_distance: bool) -> None:
         object.__setattr__(self, "not_found", ~self.success & any_distance)
 
     @property
-    def robust_accuracy(self):
+    def robust_accuracy(self) -> float:
         """Share of all N images that are classified correctly, clean and after the attack; in [0, 1].
 
         Of a targeted threat: that are classified correctly and were not moved into the target.
         """
         return float((self.was_correct & ~self.success).double().mean())
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         counts = [f"{int(values.sum())} {words}" for values, words in (
             (self.was_correct, "correct before"), (self.was_correct & ~self.success, "after"),
             (self.success, "successes"), (self.no_gradient, "without success or a usable gradient"),
@@ -70,12 +72,12 @@ class Attack(ABC):
                 of a call gets value k modulo their number, and `propose` a tensor, float32 [n] (`setting_of`)
     """
     threat: Threat
-    copies = 1  # images that one image becomes in a forward pass, for the size of chunks
+    copies: int = 1  # images that one image becomes in a forward pass, for the size of chunks
     per_image: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
-    def propose(self, model, x: torch.Tensor, goal: torch.Tensor, draw: torch.Tensor | None) \
-            -> tuple[torch.Tensor, ...]:
+    def propose(self, model: Model, x: torch.Tensor, goal: torch.Tensor,
+                draw: torch.Tensor | None) -> tuple[torch.Tensor, ...]:
         """Adversarial images for float32 images x [n, C, H, W], and the passes int64 [n] spent on each.
 
         A third value, bool [n], may say of which a gradient was 0 or not finite (`inference.unusable`). The
@@ -84,11 +86,12 @@ class Attack(ABC):
         images. An image that is not finite (nan) is no proposal.
         """
 
-    def draw(self, x, generator):
+    def draw(self, x: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor | None:
         """What chance decides: a CPU tensor with one row for each of the images x or for all; or None."""
         return None
 
-    def __call__(self, model, x, y, *, target=None, generator=None, chunk=None):
+    def __call__(self, model: Model, x: torch.Tensor, y: torch.Tensor, *, target: torch.Tensor | None = None,
+                 generator: Generator | None = None, chunk: int | None = None) -> Result:
         """Attack images x [N, C, H, W] of true classes y [N]; returns a `Result`.
 
         target     int64 [N], the classes to reach, where the threat is targeted
@@ -102,7 +105,7 @@ class Attack(ABC):
         x = _check(x, y, getattr(self, "threat", None), target).detach()
         generator = None if generator is None else runtime.seeded(generator, name)
         device, order = inference.device_of(model, x), inference.memory_format(model)
-        goal = target if self.threat.targeted else y
+        goal = y if target is None else target
         chance, asked = self.draw(x, generator), inference.Classifier(model)
         proposal, passes = torch.empty_like(x), torch.zeros(len(x), dtype=torch.int64, device=x.device)
         lost = torch.zeros(len(x), dtype=torch.bool, device=x.device)
@@ -140,17 +143,18 @@ class Attack(ABC):
         return own
 
 
-def values(setting):
+def values(setting: float | tuple[float, ...]) -> tuple[float, ...]:
     """The values of a setting that may be a tuple, to be checked."""
     return setting if isinstance(setting, tuple) else (setting,)
 
 
-def setting_of(setting, images):
+def setting_of(setting: float | tuple[float, ...] | torch.Tensor, images: torch.Tensor) -> torch.Tensor:
     """A setting of the images [n, ...] as float32 [n]: a number for all, or their own as `_of` gives it."""
     return torch.as_tensor(setting, dtype=torch.float32, device=images.device).expand(len(images))
 
 
-def fooled(scores, goal, *, targeted, probability=0.5):
+def fooled(scores: torch.Tensor, goal: torch.Tensor, *, targeted: bool,
+           probability: float = 0.5) -> torch.Tensor:
     """Which logits [n, K] an attack that looks for the nearest example takes for one, bool [n].
 
     Another class than `goal` [n]; in a targeted threat the goal, with a probability (softmax) above this.
@@ -160,7 +164,9 @@ def fooled(scores, goal, *, targeted, probability=0.5):
     return scores.argmax(1) != goal
 
 
-def judge(model, x, y, proposal, threat, *, target=None, passes=None, chunk=None):
+def judge(model: Model, x: torch.Tensor, y: torch.Tensor, proposal: torch.Tensor, threat: Threat, *,
+          target: torch.Tensor | None = None, passes: torch.Tensor | None = None,
+          chunk: int | None = None) -> Result:
     """What the proposed images [N, C, H, W] are worth against `threat`: a `Result`.
 
     The judge projects and clips them, classifies them again and keeps the clean image where they fail; what

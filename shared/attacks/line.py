@@ -1,5 +1,6 @@
 """The attack of `sutton`, Section 7.1.2: the smallest step along a gradient that changes the class."""
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -7,14 +8,16 @@ import torch
 from torch.nn import functional as F
 
 from .. import inference, runtime
-from ..inference import device_of, differentiable, frozen, label_margins, memory_format
+from ..inference import Model, device_of, differentiable, frozen, label_margins, memory_format
 from ..runtime import UserError
 from .judge import Attack
-from .search import first_flips, reaches
+from .search import Decide, first_flips, reaches
 from .threat import L2
 
+Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]     # of logits [N, K] and labels [N]: [N]
 
-def squared_error(scores, labels):
+
+def squared_error(scores: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     """Loss of each image, float32 [N]: squared distance of the net's probabilities from the label's.
 
     One logit: (sigmoid - label)^2, in float32 as Tensorflow computes it by default: the sigmoid of a logit
@@ -25,14 +28,15 @@ def squared_error(scores, labels):
     return ((scores.softmax(1) - F.one_hot(labels, scores.shape[1])) ** 2).sum(1)
 
 
-def lost_margin(scores, labels):
+def lost_margin(scores: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     """Minus the margin, float32 [N]. Of one logit, its gradient has the squared error's direction, without
     saturation; of several, it points to the runner-up.
     """
     return -label_margins(scores, labels)
 
 
-def gradients(model, images, labels, objective):
+def gradients(model: Model, images: torch.Tensor, labels: torch.Tensor,
+              objective: Loss) -> tuple[torch.Tensor, torch.Tensor]:
     """Gradient [N, C, H, W] of `objective(logits, labels)` at each image, and the logits [N, K], K from 1 on.
 
     Both are on the device of the images. The model's mode and its parameters' gradients stay as they were.
@@ -57,7 +61,7 @@ def gradients(model, images, labels, objective):
     return both[:, :size].view(images.shape), both[:, size:]
 
 
-def unit(slopes):
+def unit(slopes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Gradients [N, ...] scaled to Euclidean norm 1 and their norms float64 [N]; 0 where 0 or not finite.
 
     Norms are taken in float64: in float32 the square of a small number, 1e-25, is 0.
@@ -78,18 +82,19 @@ class Steps(NamedTuple):
     rejudged: int
     overturned: int
 
-    def norms(self):
+    def norms(self) -> dict[str, torch.Tensor]:
         """`{"l1", "l2", "linf"}`: each float32 [N], 0 where no attack was found."""
         flat = self.direction.flatten(1).abs()
         return {"l1": self.size * flat.sum(1), "l2": self.size, "linf": self.size * flat.amax(1)}
 
 
-def scalings(count=256, largest=5.0):
+def scalings(count: int = 256, largest: float = 5.0) -> torch.Tensor:
     """`count` equally spaced sizes from 0 to `largest`, float32 (both inferred from Figures 11 and 12)."""
     return torch.linspace(0, largest, count, dtype=torch.float32)
 
 
-def smallest_steps(decide, images, labels, direction, sizes, *, clip=False):
+def smallest_steps(decide: Decide, images: torch.Tensor, labels: torch.Tensor, direction: torch.Tensor,
+                   sizes: torch.Tensor, *, clip: bool = False) -> Steps:
     """The smallest of `sizes` at which image + size * direction gets another class than its label.
 
     decide     `decide(images, labels) -> Decision`, such as `Careful.flips`
@@ -132,7 +137,7 @@ class LineSearch(Attack):
     loss: str = "squared"
     targeted: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.count < 2 or not 0 < self.largest < math.inf:
             raise UserError(f"LineSearch with count={self.count}, largest={self.largest}: at least 2 sizes "
                             "(0 is the first) and a largest above 0 are needed")
@@ -140,11 +145,12 @@ class LineSearch(Attack):
             raise UserError(f"unknown loss {self.loss!r}; allowed: {', '.join(LOSSES)}")
 
     @property
-    def threat(self):
+    def threat(self) -> L2:
         """The L2 ball of no limited size: the search looks for the nearest example on the line."""
         return L2(targeted=self.targeted)
 
-    def propose(self, model, x, goal, draw):
+    def propose(self, model: Model, x: torch.Tensor, goal: torch.Tensor,
+                draw: torch.Tensor | None) -> tuple[torch.Tensor, ...]:
         """The nearest examples [N, C, H, W], NaN where none was found, and the passes of each image [N]."""
         own = model.model if isinstance(model, inference.Classifier) else model     # one logit stays one
         slopes, scores = gradients(own, x, goal, LOSSES[self.loss])

@@ -1,17 +1,19 @@
 """Random perturbations of `sutton` on trained models (Section 7.1.3)."""
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 
+from ..inference import Generator, Model
 from ..runtime import UserError, seeded
 from .judge import Attack
-from .search import first_flips, reaches
+from .search import Decide, Flips, first_flips, reaches
 from .threat import Threat, checked
 
 
-def uniform_ball(count, shape, generator):
+def uniform_ball(count: int, shape: Sequence[int], generator: Generator) -> torch.Tensor:
     """`count` points of the uniform law on the unit ball of all tensors of `shape`: float32 [count, *shape].
 
     A normal vector over its norm, times the n-th root of a uniform number; drawn on the CPU.
@@ -31,7 +33,8 @@ class Draws(NamedTuple):
     linf: torch.Tensor
 
 
-def draw(count, shape, generator, *, device="cpu"):
+def draw(count: int, shape: Sequence[int], generator: Generator, *,
+         device: torch.device | str = "cpu") -> Draws:
     """`count` draws from the unit ball, by increasing norm: the first to flip an image is its smallest."""
     points = uniform_ball(count, shape, generator)
     points = points[points.flatten(1).norm(dim=1).argsort()]
@@ -39,7 +42,8 @@ def draw(count, shape, generator, *, device="cpu"):
     return Draws(points.to(device), flat.abs().sum(1), flat.norm(dim=1), flat.abs().amax(1))
 
 
-def random_flips(decide, images, labels, sizes, draws, delta, *, exact=False, clip=False):
+def random_flips(decide: Decide, images: torch.Tensor, labels: torch.Tensor, sizes: torch.Tensor,
+                 draws: Draws, delta: float, *, exact: bool = False, clip: bool = False) -> Flips:
     """`Flips` of the images [N, C, H, W] under image + delta * size * point, for each point of `draws`.
 
     sizes   float32 [N]: Euclidean norm of each image's smallest attack
@@ -65,18 +69,19 @@ class RandomSearch(Attack):
     threat: Threat
     draws: int = 1000
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         checked(self.threat)
         if self.draws < 1:
             raise UserError(f"RandomSearch with draws={self.draws}: at least 1 is needed")
 
-    def draw(self, x, generator):
+    def draw(self, x: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor:
         """The points, float32 [1, draws, C, H, W] on the CPU."""
         if generator is None:
             raise UserError("RandomSearch draws its points: pass generator=torch.Generator()")
         return self.threat.random(x.new_empty(self.draws, *x.shape[1:], device="cpu"), generator)[None]
 
-    def propose(self, model, x, goal, draw):
+    def propose(self, model: Model, x: torch.Tensor, goal: torch.Tensor,
+                draw: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """The first perturbed images [N, C, H, W] that succeed, NaN where none does, and the passes [N]."""
         points = draw[0]
 

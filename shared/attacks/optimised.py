@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import torch
 
-from ..inference import gradient, memory_format, mended, unusable
+from ..inference import Model, gradient, memory_format, mended, unusable
 from ..runtime import UserError
 from .directions import directions
 from .judge import Attack, fooled, setting_of, values
@@ -56,9 +56,9 @@ class CarliniWagner(Attack):
     stop: str = "image"
     targeted: bool = False
     probability: float | None = None
-    per_image: ClassVar = ("c", "confidence")
+    per_image: ClassVar[tuple[str, ...]] = ("c", "confidence")
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.searches < 1 or self.iterations < 1:
             raise UserError(f"searches={self.searches}, iterations={self.iterations}: both start at 1")
         if not (self.rate > 0 and all(0 < c < LARGEST_C for c in values(self.c)) and self.scale > 0
@@ -73,19 +73,20 @@ class CarliniWagner(Attack):
             raise UserError(f"unknown stop {self.stop!r}; allowed: {', '.join(STOPS)}")
 
     @property
-    def threat(self):
+    def threat(self) -> L2:
         """The L2 ball of no limited size: the search looks for the nearest example."""
         return L2(targeted=self.targeted)
 
-    def noises(self, shape, generator):
+    def noises(self, shape: torch.Size, generator: torch.Generator | None) -> torch.Tensor:
         """Noise v_i [members, C, H, W] of the ensemble's members, on the CPU; here one member without any."""
         return torch.zeros(1, *shape, dtype=torch.float32)
 
-    def draw(self, x, generator):
+    def draw(self, x: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor:
         """The noise of all images, float32 [1, members, C, H, W] on the CPU."""
         return self.noises(x.shape[1:], generator)[None]     # the same for all images
 
-    def propose(self, model, x, goal, draw):
+    def propose(self, model: Model, x: torch.Tensor, goal: torch.Tensor,
+                draw: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """The nearest examples [N, C, H, W], NaN where none was found, and the passes of each image [N]."""
         nearest, passes = torch.full_like(x, torch.nan), torch.zeros_like(goal)
         noise, s, lost = draw[0], self._start(x, goal), torch.zeros_like(goal, dtype=torch.bool)
@@ -191,18 +192,18 @@ class OptMargin(CarliniWagner):
     noise: float = 0.3
     members: int = 20
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if self.members < 1 or not self.noise > 0:
             raise UserError(f"members={self.members}, noise={self.noise}: at least 1 member and an RMS above "
                             "0 are needed")
 
     @property
-    def copies(self):
+    def copies(self) -> int:
         """Passes that one step of one image takes: one a member."""
         return self.members
 
-    def noises(self, shape, generator):
+    def noises(self, shape: torch.Size, generator: torch.Generator | None) -> torch.Tensor:
         """Float32 [members, C, H, W] on the CPU: orthogonal, each of RMS `noise`, the last zero."""
         if generator is None:
             raise UserError("OptMargin draws its noise: pass generator=torch.Generator()")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 import torch
 
 from .. import runtime
-from ..inference import check_images, checked_logits, classes, frozen, logits
+from ..inference import Generator, Model, check_images, checked_logits, classes, frozen, logits
 from ..runtime import UserError
 
 
@@ -18,24 +18,26 @@ class Region:
     radius: float
     samples: int = 100
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.samples < 1 or not self.radius > 0:
             raise UserError(f"region of radius={self.radius} with samples={self.samples}: a radius above 0 "
                             "and at least 1 sample are needed")
 
     @property
-    def expected_rms(self):
+    def expected_rms(self) -> float:
         """RMS distance of a sample before clipping: the black line of `he`, Figures 1, 2 and 9."""
         return self.radius / 3**0.5
 
-    def __call__(self, model, x, *, generator, chunk=None):
+    def __call__(self, model: Model, x: torch.Tensor, *, generator: Generator,
+                 chunk: int | None = None) -> torch.Tensor:
         """Classes int64 [N] of float32 images x [N, C, H, W], on their device; `chunk` images at a time.
 
         Raises UserError for images or a model that are not as `shared.inference` says.
         """
         return self.votes(model, x, generator=generator, chunk=chunk).argmax(1)
 
-    def votes(self, model, x, *, generator, chunk=None):
+    def votes(self, model: Model, x: torch.Tensor, *, generator: Generator,
+              chunk: int | None = None) -> torch.Tensor:
         """How many samples fall into each class, int64 [N, classes]. Arguments and errors as for a call."""
         x, generator = check_images(x), runtime.seeded(generator, "Region")
 

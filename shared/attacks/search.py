@@ -1,24 +1,26 @@
 """Trying many perturbations of many images in order: an image that changes its class is tried no further."""
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import torch
 
 from .. import runtime
-from ..inference import Decision, logits
+from ..inference import Decision, Model, logits
+
+Decide = Callable[[torch.Tensor, torch.Tensor], Decision]           # of images and their labels
+Perturb = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]      # image rows under perturbations
 
 
-class State:
+class State(SimpleNamespace):
     """What is known of each image that is still at work: tensors of one row an image."""
 
-    def __init__(self, **tensors):
-        vars(self).update(tensors)
-
-    def keep(self, rows):
+    def keep(self, rows: torch.Tensor) -> None:
         """Go on with the images `rows` alone."""
         vars(self).update({name: tensor[rows] for name, tensor in vars(self).items()})
 
 
-def reaches(model, targeted):
+def reaches(model: Model, targeted: bool) -> Decide:
     """A test for `first_flips`: does a model assign images to the class `labels`; untargeted: to another."""
     def decide(images, labels):
         there = logits(model, images).argmax(1) == labels.to(images.device)
@@ -36,7 +38,8 @@ class Flips(NamedTuple):
     overturned: int        # of these, how many labels changed
 
 
-def first_flips(decide, labels, perturbed, steps, *, exact=False):
+def first_flips(decide: Decide, labels: torch.Tensor, perturbed: Perturb, steps: int, *,
+                exact: bool = False) -> Flips:
     """Try `steps` perturbations of each image in their order; an image that flips is tried no further.
 
     decide      `decide(images, labels) -> Decision`, such as `Careful.flips`

@@ -4,7 +4,7 @@ from numbers import Integral
 
 import torch
 
-from ..inference import label_margins
+from ..inference import Model, label_margins
 from ..runtime import UserError
 from .judge import Attack
 from .threat import Threat, checked
@@ -39,7 +39,8 @@ class SquareSearch(Attack):
         count = channels * width + (self.queries - 1) * (2 + channels)
         return torch.rand(len(x), count, generator=generator, dtype=torch.float32)
 
-    def propose(self, model, x: torch.Tensor, goal: torch.Tensor, draw: torch.Tensor):
+    def propose(self, model: Model, x: torch.Tensor, goal: torch.Tensor,
+                draw: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """The images of the smallest margin [N, C, H, W] and the passes [N]."""
         (n, channels, height, width), side = x.shape, -1 if self.threat.targeted else 1
         step = 2 * self.threat.size / float(self.threat.length(torch.ones_like(x[:1])))

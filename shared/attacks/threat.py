@@ -24,7 +24,7 @@ class Threat(ABC):
     targeted: bool = False
     norm: ClassVar[str]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not (isinstance(self.size, Real) and self.size > 0):
             raise UserError(f"{self.norm} threat of size {self.size!r}: a number above 0 is needed, on the "
                             "scale of pixels in [0, 1]")
@@ -50,7 +50,7 @@ class Threat(ABC):
         """A move drawn uniformly from the ball, float32 on the CPU, of the shape of `like` [N, C, H, W]."""
 
 
-def checked(threat, bounded=True):
+def checked(threat: object, bounded: bool = True) -> Threat:
     """The threat. Raises UserError where it is none, or is not `bounded` as it is to be."""
     if not isinstance(threat, Threat):
         raise UserError(f"threat={threat!r}; one such as Linf(8/255) is needed")
@@ -63,25 +63,25 @@ class Linf(Threat):
     """No pixel moves by more than `size`, which is at most 1: pixels lie in [0, 1]."""
     norm = "Linf"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if 1 < self.size < math.inf:
             raise UserError(f"{self.norm} threat of size {self.size:g}: at most 1 is needed, since pixels "
                             f"lie in [0, 1]; write Linf({self.size:g} / 255) for {self.size:g} of 255")
 
-    def length(self, delta):
+    def length(self, delta: torch.Tensor) -> torch.Tensor:
         """Largest change of a value of each move [N, C, H, W], on the scale of pixels in [0, 1]: [N]."""
         return delta.flatten(1).abs().amax(1)
 
-    def project(self, z, x):
+    def project(self, z: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         """The point of the ball around x next to z."""
         return x + (z - x).clamp(-self.size, self.size)
 
-    def steepest(self, gradient):
+    def steepest(self, gradient: torch.Tensor) -> torch.Tensor:
         """The move of length 1 along which a function of this gradient rises most: its signs."""
         return gradient.sign()
 
-    def random(self, like, generator):
+    def random(self, like: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
         """A move drawn uniformly from the ball, float32 on the CPU, of the shape of `like` [N, C, H, W]."""
         return (2 * torch.rand(like.shape, generator=generator, dtype=torch.float32) - 1) * self.size
 
@@ -90,11 +90,11 @@ class L1(Threat):
     """The sum of all changes, over pixels and channels, is at most `size`."""
     norm = "L1"
 
-    def length(self, delta):
+    def length(self, delta: torch.Tensor) -> torch.Tensor:
         """Sum of the absolute values of each move [N, C, H, W], on the scale of pixels in [0, 1]: [N]."""
         return delta.flatten(1).abs().sum(1)
 
-    def project(self, z, x):
+    def project(self, z: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         """The point of the ball around x next to z: all changes are less by one amount, none below 0."""
         delta = z - x
         sizes = delta.flatten(1).abs().sort(1, descending=True).values
@@ -102,13 +102,13 @@ class L1(Threat):
         less = per_image(excess.amax(1).clamp(min=0), delta)
         return x + delta.sign() * (delta.abs() - less).clamp(min=0)
 
-    def steepest(self, gradient):
+    def steepest(self, gradient: torch.Tensor) -> torch.Tensor:
         """The move of length 1 along which a function of this gradient rises most: in one value alone."""
         flat = gradient.flatten(1)
         most = flat.abs().argmax(1, keepdim=True)
         return torch.zeros_like(flat).scatter(1, most, flat.gather(1, most).sign()).view(gradient.shape)
 
-    def random(self, like, generator):
+    def random(self, like: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
         """A move drawn uniformly from the ball, float32 on the CPU, of the shape of `like` [N, C, H, W]."""
         shares = torch.empty(len(like), like[0].numel() + 1, dtype=torch.float32)
         shares.exponential_(generator=generator)
@@ -121,20 +121,20 @@ class L2(Threat):
     """The Euclidean length of the move, over all pixels and channels, is at most `size`."""
     norm = "L2"
 
-    def length(self, delta):
+    def length(self, delta: torch.Tensor) -> torch.Tensor:
         """Euclidean length of each move [N, C, H, W], on the scale of pixels in [0, 1]: [N]."""
         return delta.flatten(1).norm(dim=1)
 
-    def project(self, z, x):
+    def project(self, z: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         """The point of the ball around x next to z."""
         delta = z - x
         return x + delta * per_image((self.size / self.length(delta)).clamp(max=1), delta)
 
-    def steepest(self, gradient):
+    def steepest(self, gradient: torch.Tensor) -> torch.Tensor:
         """The move of length 1 along which a function of this gradient rises most: its direction."""
         return _unit(gradient)
 
-    def random(self, like, generator):
+    def random(self, like: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
         """A move drawn uniformly from the ball, float32 on the CPU, of the shape of `like` [N, C, H, W]."""
         direction = self.steepest(torch.randn(like.shape, generator=generator, dtype=torch.float32))
         share = torch.rand(len(like), generator=generator, dtype=torch.float32)
@@ -149,11 +149,11 @@ def _unit(moves):
     return moves / per_image(moves.flatten(1).norm(dim=1).clamp(min=1e-12), moves)
 
 
-def rms(x, z):
+def rms(x: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
     """Root mean square difference [N] of images x and z over all pixels and channels (`he`, Section 3.3)."""
     return (z - x).flatten(1).square().mean(1).sqrt()
 
 
-def per_image(values, images):
+def per_image(values: torch.Tensor, images: torch.Tensor) -> torch.Tensor:
     """Values [N] in a shape [N, 1, 1, 1] that combines with images [N, C, H, W]."""
     return values.view(-1, *[1] * (images.ndim - 1))

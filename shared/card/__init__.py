@@ -9,9 +9,16 @@
 """
 import sys
 import types
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .command import factory as factory
+    from .command import images_of as images_of
+    from .report import Card as Card
+    from .report import card as card
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> object:
     if name not in ("card", "Card", "factory", "images_of"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import command, report  # here: it takes seconds

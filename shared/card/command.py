@@ -7,14 +7,13 @@ import sys
 from fractions import Fraction
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 
 import torch
 from tqdm import tqdm
 
 from .. import runtime
 from ..data import archives
-from ..inference import Adapted, adapt
+from ..inference import Adapted, Model, adapt
 from ..runtime import UserError
 from ..similarity import CONVENTIONS
 from .instruments import NORMS, SECTIONS, one_line, retrainings
@@ -26,7 +25,8 @@ FAILED = 2      # exit status where a condition is not met; that of `make`, too
 NESTED = "state_dict", "model_state_dict"       # keys under which training scripts keep weights
 
 
-def factory(name: str, weights: str | None = None, mean: list | None = None, std: list | None = None) -> Any:
+def factory(name: str, weights: str | None = None, mean: list[float] | None = None,
+            std: list[float] | None = None) -> Model:
     """The model that `package.module:function` or `folder/file.py:function` makes, called without arguments.
 
     weights    a safetensors file, or one of PyTorch (.pt, .pth), which is read without unpickling objects
@@ -54,13 +54,14 @@ def _load(model, path):
     """Give a model the weights of a file; one that `adapt` made may have those of the model inside."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
+    from torch.nn.modules.utils import consume_prefix_in_state_dict_if_present
     try:
         if Path(path).suffix == ".safetensors":
             state = load_file(path)
         else:
             state = torch.load(path, map_location="cpu", weights_only=True)
             state = next((state[key] for key in NESTED if key in state), state)
-        torch.nn.modules.utils.consume_prefix_in_state_dict_if_present(state, "module.")
+        consume_prefix_in_state_dict_if_present(state, "module.")
         whole = all(key.startswith("model.") for key in state)
         (model.model if isinstance(model, Adapted) and not whole else model).load_state_dict(state)
     except (SafetensorError, pickle.UnpicklingError, OSError, EOFError, ValueError, KeyError, TypeError,
@@ -162,5 +163,6 @@ def run() -> None:
     """The command, with what a process needs; a terminal that lacks a letter shows another one."""
     runtime.prepare()
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="replace")
+        if reconfigure := getattr(stream, "reconfigure", None):
+            reconfigure(errors="replace")
     sys.exit(main())

@@ -2,7 +2,7 @@
 import re
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from ..attacks.optimised import CarliniWagner
 from ..attacks.square import SquareSearch
 from ..attacks.threat import L2, Linf, Threat
 from ..boundary import purity, survey
+from ..inference import Model
 from ..runtime import UserError
 from ..susceptibility import susceptibility
 from .measures import Measure, quantile, share
@@ -35,10 +36,10 @@ class Section:
     """What one instrument measures of one model."""
     title: str
     meaning: str                # of its numbers, for a reader
-    measures: list = field(default_factory=list)
+    measures: list[Measure] = field(default_factory=list)
     seconds: float = 0.0
     error: str = ""             # why the instrument stopped; measures before that stay
-    warnings: dict = field(default_factory=dict)    # {name: one sentence}
+    warnings: dict[str, str] = field(default_factory=dict)  # {name: one sentence}
 
 
 class Task:
@@ -47,7 +48,8 @@ class Task:
     `warnings` holds what the present instrument warns of, {name: sentence}.
     """
 
-    def __init__(self, model: Any, x: torch.Tensor, y: torch.Tensor, retrained: list, settings: dict):
+    def __init__(self, model: Model, x: torch.Tensor, y: torch.Tensor, retrained: list[Model],
+                 settings: dict[str, Any]) -> None:
         self.model, self.retrained, self.all, self.warnings = model, retrained, (x, y), {}
         self.seed, self.restarts, self.window = (settings[k] for k in ("seed", "restarts", "ssim_convention"))
         rows = torch.randperm(len(x), generator=self.generator("images"))[:settings["images"]].sort().values
@@ -55,7 +57,7 @@ class Task:
         self.colour = x.shape[1] != 1
         self.threat, self.l2 = NORMS[settings["norm"]](settings["eps"]), L2(settings["l2"])
 
-    def generator(self, *labels):
+    def generator(self, *labels: object) -> torch.Generator:
         return runtime.generator(self.seed, "card", *labels)
 
     @cached_property
@@ -63,7 +65,7 @@ class Task:
         """Which images are classified correctly, bool [N]: what takes long is spent on these alone."""
         return inference.labels(self.model, self.x) == self.y
 
-    def placed(self, values):
+    def placed(self, values: torch.Tensor) -> torch.Tensor:
         """Values of the correct images, at their places among all; nan elsewhere."""
         return values.new_full(self.y.shape, torch.nan).masked_scatter(self.correct, values)
 
@@ -78,7 +80,7 @@ class Task:
                 "line": LineSearch(512, largest=10.0, loss="margin"),
                 "noise_l2": RandomSearch(self.l2, DRAWS)}
 
-    def attack(self, name: str, rows: torch.Tensor | slice = slice(None), *labels) -> Result:
+    def attack(self, name: str, rows: torch.Tensor | slice = slice(None), *labels: object) -> Result:
         """The `Result` of one of the `attacks` on some of the images."""
         return self.attacks[name](self.model, self.x[rows], self.y[rows],
                                   generator=self.generator(name, *labels))
@@ -122,7 +124,7 @@ def accuracy(task: Task) -> Iterator[Measure]:
     result = share("accuracy", "classified correctly", scores.argmax(1) == y, better="higher")
     yield result
     counts = y.unique(return_counts=True)[1]
-    if result.low <= float(counts.max()) / len(y):
+    if result.low is not None and result.low <= float(counts.max()) / len(y):
         task.warnings["no-better-than-chance"] = (
             f"{result.value:.1%} of the images are classified correctly, {float(counts.max()) / len(y):.1%} "
             "belong to the most frequent class: the model does not classify better than a constant, and no "
@@ -249,8 +251,8 @@ def retrainings(task: Task) -> Iterator[Measure]:
 class Instrument(NamedTuple):
     """A section of the card."""
     title: str
-    measures: Any       # function of a `Task` that gives `Measure`s
-    names: str          # of these, in the order of the card
+    measures: Callable[[Task], Iterator[Measure]]
+    names: str          # of the measures, in the order of the card
     meaning: str        # and what a large value means
 
 

@@ -1,6 +1,6 @@
 """Numbers of a report card: shares and quantiles with their intervals, and differences of two models."""
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -22,17 +22,18 @@ class Measure:
     n: int                      # images that it rests on
     unit: str = ""              # "%" (of a share in [0, 1]), "L2", "RMS", "SSIM", or ""
     better: str = ""            # "higher", "lower", or "" where neither is
-    images: list = field(default_factory=list)   # its value for each image, None where there is none
-    draws: list = field(default_factory=list)    # its values over resamples, where an image has none
+    # its value for each image, None where there is none
+    images: list[float | None] = field(default_factory=list)
+    draws: list[float] = field(default_factory=list)    # its values over resamples, where an image has none
     q: float = 0.5              # of a quantile
 
     def of(self, rows: list[bool]) -> "Measure":
         """The same measure of these of its images alone."""
         values = torch.tensor([torch.nan if v is None else v for v in self.images], dtype=torch.float64)
-        rows, more = torch.tensor(rows), {"better": self.better}
+        kept, more = torch.tensor(rows), {"better": self.better}
         if self.unit == "%":
-            return share(self.name, self.label, values == 1, rows, **more)
-        return quantile(self.name, self.label, values.where(rows, torch.nan), self.unit, self.q, **more)
+            return share(self.name, self.label, values == 1, kept, **more)
+        return quantile(self.name, self.label, values.where(kept, torch.nan), self.unit, self.q, **more)
 
 
 class Difference(NamedTuple):
@@ -44,7 +45,8 @@ class Difference(NamedTuple):
     p: float | None     # probability of one as large by chance; None where there is no test
 
 
-def share(name: str, label: str, hits: torch.Tensor, among: torch.Tensor | None = None, **more) -> Measure:
+def share(name: str, label: str, hits: torch.Tensor, among: torch.Tensor | None = None,
+          **more: Any) -> Measure:
     """The `Measure` of a share of images, from a bool for each; of those `among` alone, another bool."""
     hits = hits.cpu()
     among = torch.ones_like(hits) if among is None else among.cpu()
@@ -54,7 +56,7 @@ def share(name: str, label: str, hits: torch.Tensor, among: torch.Tensor | None 
                    images=[float(hit) if counts else None for hit, counts in zip(hits, among)], **more)
 
 
-def quantile(name: str, label: str, values: torch.Tensor, unit: str, q: float = 0.5, **more) -> Measure:
+def quantile(name: str, label: str, values: torch.Tensor, unit: str, q: float = 0.5, **more: Any) -> Measure:
     """The `Measure` of a quantile, from a value for each image (nan: none); its interval is one of ranks."""
     from scipy.stats import quantile_test  # here: it takes a second to import
     values = values.detach().cpu().double()
@@ -63,8 +65,9 @@ def quantile(name: str, label: str, values: torch.Tensor, unit: str, q: float = 
     if not len(there):
         return Measure(name, label, None, None, None, 0, unit, images=images, q=q, **more)
     ends = map(float, quantile_test(there.numpy(), p=q).confidence_interval(0.95))   # no law is assumed
-    return Measure(name, label, float(there.quantile(q)), *(None if np.isnan(end) else end for end in ends),
-                   len(there), unit, images=images, q=q, **more)
+    low, high = (None if np.isnan(end) else end for end in ends)
+    return Measure(name, label, float(there.quantile(q)), low, high, len(there), unit, images=images, q=q,
+                   **more)
 
 
 # ---- two models ------------------------------------------------------------------------------------------
@@ -83,6 +86,8 @@ def difference(first: Measure, second: Measure, generator: torch.Generator) -> D
     test of the images whose values differ (McNemar's, of shares), or one of resamples, by the normal law.
     """
     from scipy.stats import binomtest, norm
+    if first.value is None or second.value is None:
+        return None
     if first.draws and len(first.draws) == len(second.draws):
         moved, value = np.subtract(second.draws, first.draws), second.value - first.value
         low, high = np.nanquantile(moved, (0.025, 0.975)) - np.nanmean(moved) + value

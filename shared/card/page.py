@@ -1,12 +1,19 @@
 """A `Card` as HTML: one page without scripts or anything from elsewhere, light and dark, wide and narrow."""
+from __future__ import annotations
+
 import json
 import re
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from .measures import CHANCE
+from .measures import CHANCE, Measure
+
+if TYPE_CHECKING:
+    from .report import Card
 
 KNOWN = Path(__file__).with_name("known.json")    # written by `python -m workflow.known`
+Networks = dict[str, dict[str, float | None]]      # {network: {measure: value}}
 COLOURS = "#0f73b2", "#d55e00"      # of the reader's models
 MEANT = ("roby", "overlap")     # a paper takes them for robustness; the attacks on the card decide
 STYLE = """
@@ -36,19 +43,19 @@ content="width=device-width,initial-scale=1"><title>Report card</title>
 """
 
 
-def number(value, unit=""):
+def number(value: float | None, unit: str = "") -> str:
     """A value as a person writes it."""
     if value is None:
         return "–"
     return f"{100 * value:.1f}%" if unit == "%" else f"{value:.3g}{f' {unit}' if unit else ''}"
 
 
-def breakable(name):
+def breakable(name: str) -> str:
     """A name in which a line may break at a sign."""
     return re.sub(r"([:_.-])", r"\1<wbr>", escape(name))
 
 
-def measured(measure):
+def measured(measure: Measure | None) -> str:
     """A value with its interval and n."""
     if measure is None or measure.value is None:
         return "no value"
@@ -58,7 +65,7 @@ def measured(measure):
     return f"<b>{number(measure.value, measure.unit)}</b> <small>({ends}n&nbsp;=&nbsp;{measure.n:,})</small>"
 
 
-def changed(card, measure):
+def changed(card: Card, measure: Measure) -> str:
     """A difference with its interval, in points of a share or in the measure's unit."""
     difference = card.differences.get(measure.name)
     if difference is None:
@@ -70,14 +77,14 @@ def changed(card, measure):
             "</small>")
 
 
-def known(shape):
+def known(shape: list[int]) -> Networks:
     """`{network: {measure: value}}` of the known networks for images of this shape."""
     if not KNOWN.exists():
         return {}
     return json.loads(KNOWN.read_text(encoding="utf-8")).get("x".join(map(str, shape)), {})
 
 
-def strip(name, unit, own, others):
+def strip(name: str, unit: str, own: list[tuple[float, str]], others: Networks) -> str:
     """A line with known networks as dots and the reader's models, [(value, colour)], as triangles.
 
     From 0 to 100% for shares, else from the lowest to the highest of all shown. "" without any dots.
@@ -102,7 +109,7 @@ def strip(name, unit, own, others):
             "</text></svg>")
 
 
-def section(card, title, others):
+def section(card: Card, title: str, others: Networks) -> str:
     """A section: what it means, its numbers, its place among known networks; or why there is none."""
     sections = {model: next((s for s in sections if s.title == title), None)
                 for model, sections in card.sections.items()}
@@ -136,7 +143,7 @@ def section(card, title, others):
     return "".join(parts)
 
 
-def body(card):
+def body(card: Card) -> str:
     """The card as a part of a page."""
     settings = card.settings
     others = known(settings["shape"]) if settings["usual"] else {}
@@ -170,7 +177,7 @@ def body(card):
             + "".join(section(card, title, others) for title in titles) + origin(card) + "</div>")
 
 
-def origin(card):
+def origin(card: Card) -> str:
     """Where the numbers come from, and the line to cite."""
     rows = {**card.settings, **card.provenance}
     cite = rows.pop("cite", "")
@@ -187,6 +194,6 @@ def _plain(value):
     return escape(" × ".join(map(str, value)) if isinstance(value, list) else str(value))
 
 
-def page(card):
+def page(card: Card) -> str:
     """The card as a page of its own."""
     return PAGE.format(body(card))

@@ -12,13 +12,14 @@ import torch
 from .. import inference
 from ..attacks.judge import Attack
 from ..data import content
+from ..inference import Model
 
 DISTRIBUTION = "boundary-book"
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
-def provenance(models: dict[str, Any], x: torch.Tensor, y: torch.Tensor, settings: dict,
-               attacks: dict[str, Attack]) -> dict:
+def provenance(models: dict[str, Model], x: torch.Tensor, y: torch.Tensor, settings: dict[str, Any],
+               attacks: dict[str, Attack]) -> dict[str, Any]:
     """Plain values by which the numbers of a card can be traced; images x [N, C, H, W], classes y [N]."""
     now = datetime.datetime.now(datetime.UTC)
     about = {"date": now.isoformat(timespec="seconds"), "version": version(), "revision": revision(),
@@ -65,7 +66,7 @@ def revision() -> str:
         return "unknown"
 
 
-def weights(model: Any) -> str:
+def weights(model: Model) -> str:
     """16 hexadecimal digits of a module's parameters and buffers; of another callable, that it has none."""
     if not isinstance(model, torch.nn.Module):
         return "a function"

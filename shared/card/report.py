@@ -2,7 +2,7 @@
 import json
 import numbers
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ import torch
 
 from .. import inference, runtime
 from ..data import content
+from ..inference import Model
 from ..runtime import UserError
 from ..similarity import CONVENTIONS
 from . import page
@@ -31,7 +32,7 @@ ATTACKS = {"pgd_accuracy": "PGD", "black_box_accuracy": "a black-box search", "n
 
 
 # ---- what sections show together -------------------------------------------------------------------------
-def worst_case(sections: list[Section], settings: dict) -> Section:
+def worst_case(sections: list[Section], settings: dict[str, Any]) -> Section:
     """The share of images that stay correct under every attack of one norm and size, image by image."""
     result = Section("Worst case over all attacks", (
         "An image counts where every attack of this norm and size leaves its label correct. Attacks that are "
@@ -57,14 +58,15 @@ def misleading(measures: dict[str, Measure]) -> dict[str, str]:
     Of those that Athalye, Carlini and Wagner (2018, Section 3.1) list: attacks that use gradients find less
     than a search without them.
     """
-    warned: dict[str, list] = {}
+    warned: dict[str, list[str]] = {}
+    values = {name: measure.value for name, measure in measures.items() if measure.value is not None}
     for name, other, attack in (("attack-weaker-than-noise", "noise_accuracy", "pgd_accuracy"),
                                 ("attack-weaker-than-noise", "noise_accuracy_l2", "cw_accuracy"),
                                 ("attack-weaker-than-black-box", "black_box_accuracy", "pgd_accuracy")):
-        if {other, attack} <= {*measures} and measures[other].value < measures[attack].value:
+        if {other, attack} <= {*values} and values[other] < values[attack]:
             warned.setdefault(name, []).append(
-                f"{measures[other].value:.1%} of the images are {measures[other].label}, but "
-                f"{measures[attack].value:.1%} are {measures[attack].label}.")
+                f"{values[other]:.1%} of the images are {measures[other].label}, but "
+                f"{values[attack]:.1%} are {measures[attack].label}.")
     noise = measures.get("noise_1")
     if noise and noise.low is not None and noise.low > MOST:
         warned["noise-as-good-as-gradient"] = [
@@ -79,8 +81,8 @@ def misleading(measures: dict[str, Measure]) -> dict[str, str]:
 class Card:
     """`sections` is {model: [Section, ...]}, of one or two models; `settings` and `provenance` say how."""
     sections: dict[str, list[Section]]
-    settings: dict
-    provenance: dict = field(default_factory=dict)
+    settings: dict[str, Any]
+    provenance: dict[str, Any] = field(default_factory=dict)
 
     def measures(self, model: str) -> dict[str, Measure]:
         """`{name: Measure}` of a model."""
@@ -96,7 +98,7 @@ class Card:
                                                              if name in s.warnings))
             warned |= {(model, name): text for name, text in misleading(self.measures(model)).items()}
             measures = [m for s in sections for m in s.measures if m.n]
-            wide = [m.label for m in measures if m.unit == "%" and m.high - m.low > WIDE]
+            wide = [m.label for m in measures if m.unit == "%" and (m.high or 0) - (m.low or 0) > WIDE]
             few = [m.label for m in measures if m.unit != "%" and m.n < FEW]
             texts = [f"shares with an interval wider than {100 * WIDE:.0f} points: {len(wide)}, "
                      f"for example “{wide[0]}”"] if wide else []
@@ -118,7 +120,7 @@ class Card:
         rows = ((model, m) for model in self.sections for m in self.measures(model).values())
         return [f"{model}: {round(m.value * m.n)} of {m.n} images ({m.low:.0%} to {m.high:.0%}) are "
                 f"{m.label}{'; its gradients mislead the attacks' * (model in self.misled)}."
-                for model, m in rows if m.name == WORST]
+                for model, m in rows if m.name == WORST and m.value is not None]
 
     @cached_property
     def misled(self) -> list[str]:
@@ -186,7 +188,7 @@ class Card:
                     missed.append(f"{model}: {name} = {value}, not {sign} {limit:g}")
         return missed
 
-    def json(self) -> dict:
+    def json(self) -> dict[str, Any]:
         """Every number, as plain values."""
         differences = {name: row._asdict() | {"p_holm": self.compared.get(name)}
                        for name, row in self.differences.items()}
@@ -207,7 +209,7 @@ class Card:
     def _repr_html_(self):
         return page.body(self)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         rows = ((model, m) for model, sections in self.sections.items() for s in sections for m in s.measures)
         lines = [f"{model}: {m.name} {m.value:.3g} ({m.label})" for model, m in rows if m.value is not None]
         lines += [f"{model}: not measured, {s.title}: {s.error}"
@@ -223,10 +225,10 @@ def html_path(path: str | Path) -> Path:
     return Path(path)
 
 
-def card(model: Any, x: torch.Tensor, y: torch.Tensor, *, images: int = 100, retrained: Any = (),
-         seed: int = 0, eps: float | None = None, norm: str = "Linf", restarts: int = 5,
-         ssim_convention: str | None = None, file: str | Path | None = None,
-         log: Callable[[str], Any] | None = None) -> Card:
+def card(model: Model | Mapping[str, Model], x: torch.Tensor, y: torch.Tensor, *, images: int = 100,
+         retrained: Sequence[Model] | Mapping[str, Sequence[Model]] = (), seed: int = 0,
+         eps: float | None = None, norm: str = "Linf", restarts: int = 5, ssim_convention: str | None = None,
+         file: str | Path | None = None, log: Callable[[str], object] | None = None) -> Card:
     """The `Card` of a model, or of two as {name: model}.
 
     x, y       images [N, C, H, W], float32 in [0, 1] or uint8; their classes, whole numbers [N]
@@ -243,10 +245,10 @@ def card(model: Any, x: torch.Tensor, y: torch.Tensor, *, images: int = 100, ret
     Every model classifies some of the images before the first instrument starts. Raises UserError for images,
     labels, settings or models that are not so, such as one with a softmax inside.
     """
-    models = {str(k): m for k, m in model.items()} if isinstance(model, dict) else {"model": model}
+    models = {str(k): m for k, m in model.items()} if isinstance(model, Mapping) else {"model": model}
     if not 1 <= len(models) <= 2 or not all(map(callable, models.values())):
         raise UserError("one model, or two as {name: model}, are needed, each a callable")
-    others = retrained if isinstance(retrained, dict) else dict.fromkeys(models, retrained)
+    others = retrained if isinstance(retrained, Mapping) else dict.fromkeys(models, retrained)
     if any(isinstance(m, torch.nn.Module) for m in others.values()):
         raise UserError("retrained is a module; a list of models is needed")
     others = {str(name): list(several) for name, several in others.items()}
@@ -275,7 +277,8 @@ def card(model: Any, x: torch.Tensor, y: torch.Tensor, *, images: int = 100, ret
                 if instrument.measures is not retrainings or task.retrained:
                     raw = kept.get(f"{own} {instrument.title}") or asdict(section(instrument, task))
                     measures = [Measure(**m) for m in raw["measures"]]
-                    sections[name].append(Section(**raw | {"measures": measures}))
+                    fields: dict[str, Any] = raw | {"measures": measures}
+                    sections[name].append(Section(**fields))
                     if file and not raw["error"]:
                         kept[f"{own} {instrument.title}"] = raw
                         runtime.write_atomically(
@@ -290,7 +293,7 @@ def card(model: Any, x: torch.Tensor, y: torch.Tensor, *, images: int = 100, ret
     return Card(sections, settings, about)
 
 
-def _settings(x, *, images, seed, eps, norm, restarts, ssim_convention, retrained):
+def _settings(x, *, images, seed, eps: float | None, norm, restarts, ssim_convention, retrained):
     """The settings as plain values; raises UserError where one cannot be."""
     images, seed = min(_whole("images", images, 1), len(x)), _whole("seed", seed)
     if norm not in NORMS:

@@ -5,9 +5,10 @@ the one written here, so folder and download give the same tensors. Nothing is r
 """
 import logging
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import torch
@@ -19,6 +20,7 @@ from . import download
 from .content import fingerprint
 
 log = logging.getLogger(__name__)
+Arrays = dict[str, np.ndarray]
 CONNECT_SECONDS = 10            # for all mirrors of a data set together
 
 
@@ -43,11 +45,11 @@ class Spec:
     stand_in_size: int                      # ... and the size of its images
     extra: tuple[str, ...] = ()             # further keys of the file
     mirrors: tuple[str, ...] = ()
-    fetch: Callable | None = None           # fetch(mirror, seconds=) -> arrays
+    fetch: Callable[..., Arrays] | None = None          # fetch(mirror, seconds=) -> arrays
     slow: bool = False                      # the npz takes seconds to unpack: once is enough
     remedy: str = "put it there, or run `make data` where there is a network"
     packed: str = ""                        # key of the bytes that hold the test images; no x_test then ...
-    unpack: Callable | None = None          # ... unpack(arrays) -> uint8 [N, C, H, W]
+    unpack: Callable[[Arrays], np.ndarray] | None = None         # ... unpack(arrays) -> uint8 [N, C, H, W]
     stand_in_extra: Callable | None = None  # stand_in_extra(arrays, classes) -> `extra` of the stand-in
 
 
@@ -70,7 +72,7 @@ SPECS = {spec.name: spec for spec in (
 )}
 
 
-def register(spec):
+def register(spec: Spec) -> Spec:
     """Let `sets.load` know one more published data set; returns its `Spec`."""
     SPECS[spec.name] = spec
     return spec
@@ -90,12 +92,12 @@ def _shapes(spec):
     return shapes
 
 
-def read_npz(path, spec):
+def read_npz(path: str | Path, spec: Spec) -> Arrays:
     """The checked arrays of `path`, as `canonical` returns them.
 
     Raises DataError naming the file: no npz, damaged, pickled, a missing key, a wrong shape, other contents.
     """
-    def refuse(why):
+    def refuse(why: str) -> NoReturn:
         raise DataError(f"{path}: {why}; delete it, then {spec.remedy}")
 
     shapes = _shapes(spec)
@@ -109,7 +111,7 @@ def read_npz(path, spec):
     return arrays
 
 
-def _arrays(path, refuse, wanted=()):
+def _arrays(path, refuse: Callable[[str], NoReturn], wanted: Iterable[str] = ()) -> Arrays:
     """Arrays of an npz, all where none are `wanted`; calls `refuse` with the reason where that fails."""
     runtime.readable(path)
     try:
@@ -128,13 +130,13 @@ def _arrays(path, refuse, wanted=()):
         refuse(f"damaged or not plain arrays ({reason})")
 
 
-def read_own(path):
+def read_own(path: str | Path) -> Arrays:
     """The arrays of a reader's own npz, with images x and labels y as x_test and y_test.
 
     Images come as uint8 or float32 [N, C, H, W], from arrays [N, H, W], [N, C, H, W] or [N, H, W, C]; labels
     as int64 [N]; whatever else is in the file as it is. Raises DataError that says in one line why not.
     """
-    def refuse(why):
+    def refuse(why: str) -> NoReturn:
         raise DataError(f"data {path}: {why}; an .npz with arrays x (images) and y (labels), or x_train, "
                         "y_train, x_test and y_test, is needed")
 
@@ -157,7 +159,7 @@ def read_own(path):
     return arrays
 
 
-def canonical(arrays, packed=""):
+def canonical(arrays: Arrays, packed: str = "") -> Arrays:
     """The arrays of an npz as they are hashed: images NCHW, integers int64, `packed` and text as they are."""
     def convert(key, value):
         if key.startswith("x_"):
@@ -212,7 +214,7 @@ def _keep(path, tensors, notes):
         log.warning("%s: not kept (%s)", path, error)
 
 
-def read(spec, *, folder, cache):
+def read(spec: Spec, *, folder: Path, cache: Path) -> tuple[Arrays | dict[str, torch.Tensor], str]:
     """(arrays, source) of a published data set: from `folder` ("folder"), else cache or network ("download").
 
     What is slow to get is kept in `cache` as one safetensors file, hashed on every use. One process gets it,

@@ -4,7 +4,10 @@ The arrays of a run are kept in an .npz next to its JSON: compressed, under name
 """
 import json
 import sys
+from collections.abc import Callable, Mapping
 from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -13,32 +16,34 @@ from safetensors.torch import save_file
 
 from .. import runtime
 
+T = TypeVar("T")
+
 # What is hashed before an array's bytes. The second form names the arrays of all recorded runs.
 HEAD, UNIT_HEAD = "{name}:{array.dtype.str}{array.shape};", "{name}{array.dtype}{array.shape};"
 
 
-def of_json(value):
+def of_json(value: object) -> str:
     """Hash of a plain value."""
     return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
-def of_arrays(arrays, about="", *, head=HEAD):
+def of_arrays(arrays: Mapping[str, torch.Tensor | np.ndarray], about: str = "", *, head: str = HEAD) -> str:
     """Hash of a text and of names, types, shapes and bytes of `arrays`: {name: tensor or NumPy array}."""
     digest = sha256(about.encode())
     for name in sorted(arrays):
         array = arrays[name]
         array = array.detach().cpu().numpy() if isinstance(array, torch.Tensor) else array
         digest.update(head.format(name=name, array=array).encode())
-        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
 
 
-def fingerprint(arrays):
+def fingerprint(arrays: Mapping[str, torch.Tensor | np.ndarray]) -> str:
     """16 hexadecimal digits that identify data sets and networks; a single number counts as one of a row."""
     return of_arrays({name: array.reshape(array.shape or (1,)) for name, array in arrays.items()})[:16]
 
 
-def write(path, tensors, about):
+def write(path: str | Path, tensors: Mapping[str, torch.Tensor], about: object) -> None:
     """Keep {name: tensor}, with plain facts about them, as the file `path`, in one step."""
     # A file holds no tensor twice: each is copied, since two may be one.
     tensors = {name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
@@ -48,16 +53,17 @@ def write(path, tensors, about):
     runtime.write_atomically(path, lambda part: save_file(tensors, part, metadata))
 
 
-def write_npz(path, arrays):
+def write_npz(path: str | Path, arrays: Mapping[str, np.ndarray]) -> Path:
     """Keep {name: array} as a compressed .npz, in one step."""
     def save(part):
         with open(part, "wb") as handle:
-            np.savez_compressed(handle, **arrays)
+            # No name is that of its option, allow_pickle.
+            np.savez_compressed(handle, **arrays)   # pyright: ignore[reportArgumentType]
 
     return runtime.write_atomically(path, save)
 
 
-def sound(path, read, *given):
+def sound(path: Path, read: Callable[..., T], *given: object) -> T | None:
     """What `read(path, ...)` gives; None where there is no file, or one that it refuses, which is named."""
     try:
         return read(path, *given) if runtime.readable(path).exists() else None
@@ -66,7 +72,7 @@ def sound(path, read, *given):
         return None
 
 
-def read(path):
+def read(path: str | Path) -> tuple[dict[str, torch.Tensor], Any]:
     """`(tensors, about)` of a file that `write` wrote. Raises ValueError that says in one line why not.
 
     One that may not be read is a `runtime.Unreadable`: nothing is wrong with it.

@@ -26,7 +26,7 @@ class DownloadError(OSError):
 
 
 # ---- fetching --------------------------------------------------------------------------------------------
-def fetch(url, *, seconds):
+def fetch(url: str, *, seconds: float) -> bytes:
     """The bytes at `url`. `seconds` bounds the connection, then each silence of the server.
 
     Raises DownloadError: no connection, an error status, a transfer that breaks off.
@@ -39,14 +39,16 @@ def fetch(url, *, seconds):
     with tempfile.TemporaryDirectory() as folder:
         try:
             # Its contents are compared with a known hash once they are unpacked.
-            return Path(pooch.retrieve(url, None, "packed", folder,
-                                       downloader=pooch.HTTPDownloader(timeout=seconds))).read_bytes()
+            patient = pooch.HTTPDownloader(timeout=seconds)     # pooch names its arguments in two ways
+            path = pooch.retrieve(
+                url, None, "packed", folder, downloader=patient)    # pyright: ignore[reportArgumentType]
+            return Path(path).read_bytes()
         except (OSError, ValueError) as error:
             raise DownloadError(f"{url}: {error}") from error
 
 
 # ---- formats ---------------------------------------------------------------------------------------------
-def parse_idx(packed):
+def parse_idx(packed: bytes) -> np.ndarray:
     """The uint8 array in a gzipped idx file (MNIST's format): bytes 0 0 8 n, then n sizes, then the values.
 
     Raises ValueError for another format; a broken gzip stream raises what gzip raises.
@@ -62,7 +64,7 @@ def parse_idx(packed):
     return np.frombuffer(raw, dtype=np.uint8, offset=start).reshape(shape).copy()     # bytes are read-only
 
 
-def parse_cifar10(packed):
+def parse_cifar10(packed: bytes) -> dict[str, np.ndarray]:
     """The arrays in cifar-10-binary.tar.gz: batches of records of 1 label byte and 3 x 32 x 32 pixel bytes.
 
     Returns x_train, x_test uint8 [N, 3, 32, 32] and y_train, y_test int64 [N].
@@ -72,12 +74,12 @@ def parse_cifar10(packed):
     with tarfile.open(fileobj=io.BytesIO(packed), mode="r:gz") as archive:
         for member in archive:
             name = member.name.rpartition("/")[2]
-            if not member.isfile() or name not in (*CIFAR10_TRAIN, CIFAR10_TEST):
+            wanted = member.isfile() and name in (*CIFAR10_TRAIN, CIFAR10_TEST)
+            if (file := archive.extractfile(member) if wanted else None) is None:
                 continue
             if member.size > LARGEST or member.size % 3073:
                 raise ValueError(f"{name} of {member.size} bytes does not hold whole records")
-            content = archive.extractfile(member).read()
-            batches[name] = np.frombuffer(content, dtype=np.uint8).reshape(-1, 3073)
+            batches[name] = np.frombuffer(file.read(), dtype=np.uint8).reshape(-1, 3073)
     missing = [name for name in (*CIFAR10_TRAIN, CIFAR10_TEST) if name not in batches]
     if missing:
         raise ValueError(f"the archive lacks {', '.join(missing)}")
@@ -98,7 +100,7 @@ def _fetch_and(parse, url, *, seconds):
         raise DownloadError(f"{url} is not the published file: {error}") from error
 
 
-def fetch_idx(mirror, *, seconds):
+def fetch_idx(mirror: str, *, seconds: float) -> dict[str, np.ndarray]:
     """MNIST or Fashion-MNIST from the folder `mirror`: x uint8 [N, 1, 28, 28], y int64 [N].
 
     Raises DownloadError.
@@ -108,6 +110,6 @@ def fetch_idx(mirror, *, seconds):
             for key, value in arrays.items()}
 
 
-def fetch_cifar10(url, *, seconds):
+def fetch_cifar10(url: str, *, seconds: float) -> dict[str, np.ndarray]:
     """CIFAR-10 from its binary archive at `url`, as `parse_cifar10` returns it. Raises DownloadError."""
     return _fetch_and(parse_cifar10, url, seconds=seconds)

@@ -11,6 +11,7 @@ import logging
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -42,9 +43,9 @@ class Dataset:
     stand_in: str | None        # the embedded set that stands in, else None
     fingerprint: str            # `fingerprint` of the tensors held here
     # further values of the file, by `Spec.extra`: tensors, or tuples of texts
-    extra: dict = field(default_factory=dict)
+    extra: dict[str, Any] = field(default_factory=dict)
 
-    def describe(self):
+    def describe(self) -> str:
         """One sentence for page, table and provenance; it names a stand-in before anything else."""
         size = "x".join(map(str, self.x_test.shape[1:]))
         facts = (f"{len(self.x_train):,} training and {len(self.x_test):,} test images of {size}, "
@@ -56,12 +57,12 @@ class Dataset:
         title = SPECS[self.name].title if self.name in SPECS else Path(self.name).name
         return f"{title}, {SOURCES[self.source]}: {facts}."
 
-    def first(self, count):
+    def first(self, count: int) -> tuple[torch.Tensor, torch.Tensor]:
         """The first `count` test images and their labels, or all; observers are told where there are less."""
         count = runtime.at_most(count, len(self.x_test))
         return self.x_test[:count], self.y_test[:count]
 
-    def to(self, device):
+    def to(self, device: torch.device | str) -> "Dataset":
         """The same data set with every tensor on `device`."""
         tensors = {key: value.to(device) for key, value in self._tensors().items()}
         extra = {key: tensors.pop(key, value) for key, value in self.extra.items()}
@@ -76,18 +77,18 @@ class Dataset:
 _profile = "quick"
 
 
-def use_profile(profile):
+def use_profile(profile: str) -> None:
     """Set the profile that `load` takes where none is named, for the whole process."""
     global _profile
     _profile = _known_profile(profile)
 
 
-def origin():
+def origin() -> str:
     """What decides for which images a name stands, as text: a stand-in's state serves no real data."""
     return f"{_profile}: {runtime.data_folder()}"
 
 
-def names():
+def names() -> tuple[str, ...]:
     """Names of the data sets that `load` knows: published (`archives.register` adds to them) and embedded."""
     return (*SPECS, *EMBEDDED)
 
@@ -116,7 +117,8 @@ def _place(name, folder):
     return there if not runtime.readable(here).exists() and there.exists() else here
 
 
-def load(name, *, profile=None, folder=None, cache=None):
+def load(name: str | Path, *, profile: str | None = None, folder: str | Path | None = None,
+         cache: str | Path | None = None) -> Dataset:
     """The data set `name`; `runtime.observers` get its fingerprint (`digits:...` of a stand-in).
 
     name      one of `names()`; or a file of the reader's own, NAME.npz, here or in `folder`: uint8 images x

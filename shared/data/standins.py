@@ -2,6 +2,8 @@
 
 Everything is integer arithmetic or plain comparisons, so every machine gets the same bytes.
 """
+from typing import Any
+
 import numpy as np
 
 DIGITS = tuple("0123456789")
@@ -23,7 +25,7 @@ def _enlarge(images):
     return ((hundredths * 255 + 800) // 1600).astype(np.uint8)
 
 
-def digits(*, test=500):
+def digits(*, test: int = 500) -> dict[str, np.ndarray]:
     """scikit-learn's 1,797 handwritten digits in MNIST's format: 20x20 in the middle of a black 28x28 square.
 
     The test set is spread evenly over scikit-learn's order, which goes writer by writer, so that both parts
@@ -33,7 +35,7 @@ def digits(*, test=500):
     """
     from sklearn.datasets import load_digits  # it takes two seconds, and most runs have the data
 
-    bunch = load_digits()
+    bunch: Any = load_digits()      # it states no type
     images = np.zeros((len(bunch.images), 1, 28, 28), dtype=np.uint8)
     images[:, 0, 4:24, 4:24] = _enlarge(bunch.images)
     labels = bunch.target.astype(np.int64)
@@ -43,7 +45,7 @@ def digits(*, test=500):
 
 
 # ---- shapes ----------------------------------------------------------------------------------------------
-def _mask(shape, u, v):
+def _mask(shape, u, v) -> np.ndarray:
     """Where `shape` covers the plane; u (to the right) and v (down) are -1 to 1 over its bounding box."""
     box = (abs(u) <= 1) & (abs(v) <= 1)
     square_radius = u * u + v * v
@@ -77,9 +79,10 @@ def _mask(shape, u, v):
             return box & ((cell(u, 4) + cell(v, 4)) % 2 == 0)
         case "dots":
             return box & (in_cell(u, 3) ** 2 + in_cell(v, 3) ** 2 <= 0.49)
+    raise ValueError(f"no shape {shape!r}")
 
 
-def draw_shapes(count, *, size, generator):
+def draw_shapes(count: int, *, size: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """`count` images of one coloured shape each, as many of every class, in random order.
 
     The shape lies wholly inside; its half-width is 28 to 42 % of the image. Its colour is drawn from 145..255
@@ -105,7 +108,7 @@ def draw_shapes(count, *, size, generator):
     return images, labels
 
 
-def shapes(*, size=32, train=2000, test=500):
+def shapes(*, size: int = 32, train: int = 2000, test: int = 500) -> dict[str, np.ndarray]:
     """The procedural data set: `train` and `test` images of `draw_shapes`, always the same ones.
 
     Returns x_train, x_test uint8 [N, 3, size, size] and y_train, y_test int64 [N].

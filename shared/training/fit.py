@@ -2,19 +2,25 @@
 import copy
 import json
 import math
+from collections.abc import Callable
 
 import torch
+from torch import nn
 from torch.nn import functional as F
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from .. import inference, runtime
 from ..data.content import fingerprint
-from ..inference import evaluate, pixels
+from ..inference import Generator, evaluate, pixels
 from .checkpoint import Checkpoint
+from .recipe import Recipe
 
 
-def fit(net, x, y, recipe, *, generator, device, hook=None, after_epoch=None, label="training",
-        checkpoint=None):
+def fit(net: nn.Module, x: torch.Tensor, y: torch.Tensor, recipe: Recipe, *, generator: Generator,
+        device: torch.device,
+        hook: Callable[[nn.Module, torch.Tensor, torch.Tensor, torch.Generator], torch.Tensor] | None = None,
+        after_epoch: Callable[[int, nn.Module], bool] | None = None, label: str = "training",
+        checkpoint: Checkpoint | None = None) -> nn.Module:
     """Train `net` in place and return it, on `device` and in evaluation mode.
 
     x          training images [N, C, H, W], uint8 or float in [0, 1]
@@ -48,7 +54,7 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, after_epoch=None, la
     net.train()
     for module in net.modules():
         if hasattr(module, "adapt"):
-            module.adapt(x)
+            module.adapt(x)     # pyright: ignore[reportCallIssue]: torch declares what is unknown as a tensor
     optimiser = _optimiser(net, recipe)
     progress = _Progress(checkpoint or Checkpoint(None), net, optimiser, generator, x, y, recipe)
     gradients = _Gradients(net, recipe, device)
@@ -77,7 +83,7 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, after_epoch=None, la
                 break
     for module in net.modules():
         if hasattr(module, "settle"):
-            module.settle(augmented(x, recipe, generator))
+            module.settle(augmented(x, recipe, generator))      # pyright: ignore[reportCallIssue]: as above
     return net.eval()
 
 
@@ -188,7 +194,7 @@ class _Gradients:
         return graph, images, labels, [p.grad for p in self.net.parameters()]
 
 
-def share(y, count):
+def share(y: torch.Tensor, count: int | None) -> torch.Tensor:
     """Rows int64 [count] of y [N]: the first images of each class, classes in proportion; nothing is drawn.
 
     (Training images of GTSRB lie class by class: its first thousand show three signs only.)
@@ -202,7 +208,7 @@ def share(y, count):
     return place.argsort(stable=True)[:count].sort().values.to(y.device)
 
 
-def rate(recipe, epoch):
+def rate(recipe: Recipe, epoch: float) -> float:
     """Learning rate when `epoch` epochs have passed (not whole inside an epoch)."""
     if recipe.schedule == "constant":
         return recipe.rate
@@ -213,7 +219,7 @@ def rate(recipe, epoch):
     return low + (recipe.rate - low) * (1 - math.cos(math.pi * up)) / 2
 
 
-def augmented(images, recipe, generator):
+def augmented(images: torch.Tensor, recipe: Recipe, generator: torch.Generator) -> torch.Tensor:
     """Images [B, C, H, W] of any type, shifted and mirrored as the recipe asks; draws only where it asks."""
     count, channels, height, width = images.shape
     if recipe.shift:
@@ -230,7 +236,7 @@ def augmented(images, recipe, generator):
     return images
 
 
-def loss(scores, labels, recipe):
+def loss(scores: torch.Tensor, labels: torch.Tensor, recipe: Recipe) -> torch.Tensor:
     """The recipe's loss of logits [B, classes] (or [B, 1] for the squared one) against labels [B]."""
     if recipe.loss == "cross-entropy":
         return F.cross_entropy(scores, labels, reduction=recipe.reduction)

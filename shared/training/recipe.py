@@ -1,6 +1,7 @@
 """The form of a training recipe; the recipes themselves stand with the architectures of their paper."""
 import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 from .. import runtime
 
@@ -25,14 +26,14 @@ class Recipe:
     optimiser: str = "sgd"        # "sgd" or "adam"
     nesterov: bool = True         # the form of SGD's momentum
     schedule: str = "one-cycle"   # "one-cycle", "constant", or "steps": times `factor` at each milestone
-    milestones: tuple = ()        # epochs, whole or not, that have passed when the rate falls
+    milestones: tuple[float, ...] = ()        # epochs, whole or not, that have passed when the rate falls
     factor: float = 0.1
     loss: str = "cross-entropy"   # or "squared": (sigmoid of the one logit - label 0 or 1)^2
     reduction: str = "mean"       # the loss of a batch is the "mean" or the "sum" over its images
     shift: int = 0                # each image moves by up to so many pixels along either axis, zeros follow
     flip: bool = False            # each image is mirrored left to right with probability 1/2
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         def refuse(name, allowed):
             raise runtime.UserError(f"recipe: {name} = {getattr(self, name)!r}; allowed: {allowed}")
 
@@ -55,7 +56,7 @@ class Recipe:
         if (self.schedule == "steps") != bool(self.milestones):
             refuse("milestones", "epochs such as (20, 40) with schedule 'steps', and none with another")
 
-    def settings(self):
+    def settings(self) -> dict[str, Any]:
         """`{name: value}` of the fields that are not at their default: a later field changes nothing."""
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)
                 if getattr(self, f.name) != f.default}
