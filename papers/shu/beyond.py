@@ -168,14 +168,34 @@ def on_digits(runs):
     return pd.DataFrame(rows, columns=["method", "number", "own", "others"])
 
 
-def over_digits(runs):
-    """Facts: mean rate of the networks not attacked over digits and attacks, and its 95% interval."""
-    means = on_digits(runs).groupby("number").others.mean()
+def interval(means):
+    """Facts: the mean of shares (%), one a digit, and its 95% interval (Student's t); {} of fewer than 2."""
     if len(means) < 2:
         return {}
     half = stats.t.ppf(0.975, len(means) - 1) * means.sem()
     return {"digits": len(means), "percent": means.mean(),
             "low": max(means.mean() - half, 0), "high": min(means.mean() + half, 100)}
+
+
+def over_digits(runs):
+    """`interval` of the rate of the networks not attacked on the images of a digit's attacks."""
+    return interval(on_digits(runs).groupby("number").others.mean())
+
+
+def disagreement(runs):
+    """Share (%) of images on which some two of so many networks disagree, means over the attacks of a digit.
+
+    A frame with a row for each number of networks and digit (levels "networks", "digit"): `attack` on
+    adversarial images, `noise` on random noise of the same norms around the same digit.
+    """
+    rows = []
+    for row in (row for rows in runs.rows for row in rows if "attack" in row):
+        shares = {of: 100 * boxes.alarm([sum(counts) for counts in zip(*row[of]["agreement"])])
+                  for of in ("attack", "noise")}
+        rows += [{"networks": k, "digit": row["number"], "attack": attack, "noise": noise}
+                 for k, (attack, noise) in enumerate(zip(*(of.tolist() for of in shares.values())), start=2)]
+    frame = pd.DataFrame(rows, columns=["networks", "digit", "attack", "noise"])
+    return frame.groupby(["networks", "digit"]).mean()
 
 
 def with_digits(rows, runs):
