@@ -1,4 +1,4 @@
-"""The home page and the openings of the papers: every number of their sentences comes from a record or a run."""
+"""Home page and openings of the papers: every number of their sentences comes from a record or a run."""
 import re
 import sys
 
