@@ -1,19 +1,30 @@
-"""The numbers of the home page's findings, from the records; the page has the sentences.
+"""Numbers of the home page's findings and of the papers' openings, from records and runs, and pictures.
 
-A function returns the bars of the picture of its finding, {label: `Cell` with its 95% interval}, and the
-numbers that the sentences name.
+The pages have the sentences. A finding returns the facts that its sentences name, and its picture.
 """
+
+from functools import cache
+
+import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 
 from papers.chen import audit
-from papers.he.experiments import STEP, TOP
-from papers.sutton.theory.ball import tail
-from report import record
-from report.cell import Cell
+from papers.ren.experiments import searches
+from papers.shu import beyond
+from papers.shu.experiments import lenet_fifty
+from papers.sutton import figures, tables
+from papers.sutton.experiments import PAIRS, cifar10, fashion_mnist
+from report import display, record, reference
+from report.experiment import recorded
 from shared.runtime import UserError
 from shared.susceptibility import percentage
 
+DIGITS = 10     # networks that look for disagreement
+COEFFICIENTS = ("table-2", "table-3")    # of Chen et al., that sorting alone explains
 
+
+# ---- records and runs ------------------------------------------------------------------------------------
 def kept(paper, item):
     """The rows of an item's record, or a figure's data."""
     whole = record.read(paper, item)
@@ -27,79 +38,220 @@ def row(rows, **wanted):
     return next(r for r in rows if wanted.items() <= r.items())
 
 
-def share(hits, of):
-    """The bar of a share in percent."""
-    facts = percentage(hits, of)
-    return Cell(facts["percent"], low=facts["low"], high=facts["high"])
+def printed(paper, item, **wanted):
+    """The printed row of a table with these values."""
+    return row(reference.paper(paper)[item].rows, **wanted)
 
 
-# ---- the findings, in the order of the page ---------------------------------------------------------------
-def few_directions():
-    digits = kept("he", "figure-2")["mnist-normal"]["benign"]
-    attack = row(kept("he", "table-1"), examples="OptBrittle")
-    bar = share(digits["beyond"], digits["images"])
-    return {"random directions": bar}, {
-        "kept": bar, "digits": digits["images"], "top": TOP["mnist"], "step": STEP["mnist"],
-        "directions": kept("he", "figure-1")["mnist-normal"]["benign"]["directions"],
-        "norm": attack["mnist_normal_rms"].value, "attacked": attack["mnist_normal_successful"]}
+def runs_of(experiment):
+    """The recorded runs of an experiment, a row a run."""
+    published, labels = experiment.planned()
+    there = recorded(experiment, published, labels).recorded
+    return pd.DataFrame([labels.get(name, {}) | run.row for name, run in there.items()])
 
 
-def noise_and_theory():
-    images = kept("sutton", "figure-1")["test"]
-    draws, _ = record.read("sutton", "figure-1")["scale"]["parts"]["draws"]
-    low, high = images["turned_10_interval"]
-    network = Cell(images["turned_10_pct"], low=low, high=high)
-    flat = 100 * draws * float(tail(3072, 0.1))
-    return {"network": network, "flat boundary": Cell(flat, low=flat, high=flat)}, {
-        "network": network, "images": images["perturbed"], "draws": draws, "flat": flat}
+def on_pairs(experiment, table, leave=()):
+    """Means over pairs of classes of what a step and noise flip of their test images, in percent.
+
+    table   the printed table of the share that a step flips
+    leave   pairs of classes that are left out
+    """
+    runs = figures.learned(runs_of(experiment))
+    parts = {(u["class_a"], u["class_b"]): u["test"] for u in runs.to_dict("records")
+             if (u["class_a"], u["class_b"]) not in leave}
+    steps = pd.Series([tables.flipped_by_step(part)["percent"] for part in parts.values()])
+    one = [tables.share(part, 1) for part in parts.values()]
+    noise = percentage(*(sum(share[name] for share in one) for name in ("hits", "of")))
+    ten = [tables.percent(part, 10) for part in parts.values()]
+    paper = [published["test"] for published in reference.paper("sutton")[table].rows
+             if published.get("quantity") in (None, tables.QUANTITIES["attack"])
+             and (published["class_a"], published["class_b"]) in parts]
+    return {"pairs": len(parts), "of": [*parts], "step": steps.mean(), "over": beyond.interval(steps),
+            "noise": noise, "one": noise["hits"] or "none", "perturbed": noise["of"],
+            "ten": float(np.mean([share for share in ten if share is not None])), "paper": np.mean(paper)}
+
+
+# ---- pictures --------------------------------------------------------------------------------------------
+def bars(values, axis, *, log=False):
+    """Horizontal bars {label: (value, low, high, published)}.
+
+    A line is the interval, a tick the paper's value; low, high and published may be None.
+    """
+    display.style()
+    figure, ax = plt.subplots(figsize=(3.8, 0.8 + 0.4 * len(values)))
+    for y, (value, low, high, published) in enumerate(values.values()):
+        ax.barh(y, value, color=display.PALETTE[y], height=0.6)
+        if low is not None:
+            ax.plot([low, high], [y, y], color="k", lw=1.5)
+        if published is not None:
+            ax.plot([published] * 2, [y - 0.38, y + 0.38], color=display.PRINTED, lw=2.5)
+    ax.set(yticks=range(len(values)), yticklabels=values, xlabel=axis)
+    if log:
+        ax.set(xscale="log", xlim=(1e-8, 300))
+    else:
+        ax.set_xlim(0, 105)
+    ax.invert_yaxis()
+    return figure
+
+
+# ---- the findings, in the order of the page --------------------------------------------------------------
+def noise_and_attack():
+    facts = on_pairs(cifar10, "table-5", PAIRS.values())
+    published = np.mean([noise["test"] for noise in reference.paper("sutton")["table-9"].rows
+                         if (noise["class_a"], noise["class_b"]) in facts["of"]])
+    over, noise = facts["over"], facts["noise"]
+    return facts | {"paper_one": published}, bars({
+        "attack": (facts["step"], over["low"], over["high"], facts["paper"]),
+        "noise, same length": (noise["percent"], noise["low"], noise["high"], published)},
+        "labels flipped, % of images")
+
+
+def small_gap():
+    data = kept("sutton", "theorem-20")
+    touch, gap = (100 * data[f"flipped_at_picture{end}"]["1"] for end in ("_without_margin", ""))
+    return {"touch": touch, "gap": gap * 1e7, "attacked": 100 * data["attackable_at_picture"]}, bars({
+        "noise, no gap": (touch, None, None, None), "noise, gap": (gap, None, None, None),
+        "attack, gap": (100 * data["attackable_at_picture"], None, None, None)},
+        "labels flipped, % of points", log=True)
 
 
 def one_vote():
-    votes = {name: row(kept("he", "table-2"), examples=name)["mnist_region_normal_accuracy_pct"]
-             for name in ("OptBrittle", "OptMargin")}
-    bars = {name: share(round(vote.value * vote.of / 100), vote.of) for name, vote in votes.items()}
-    settings = kept("he", "extra-optimiser-settings")
-    restored = [setting["region, %"] for setting in settings]
-    return bars, {**bars, "of": votes["OptMargin"].of, "least": min(restored), "most": max(restored),
-                  "few": settings[0]["n"]}
+    column = "mnist_region_normal_accuracy_pct"
+    facts, drawn = {}, {}
+    for name, words in (("OptBrittle", "ordinary attack"), ("OptMargin", "attack built to\nwithstand noise")):
+        vote = row(kept("he", "table-2"), examples=name)[column]
+        share = percentage(round(vote.of * vote.value / 100), vote.of)
+        facts |= {name: share, "of": vote.of}
+        drawn[words] = (share["percent"], share["low"], share["high"],
+                        printed("he", "table-2", examples=name)[column])
+    return facts, bars(drawn, "labels that the vote restores, %")
+
+
+@cache
+def over_fifty():
+    """The facts of disagreement over fifty digits: on adversarial images, on noise, on clean digits."""
+    fifty, clean = runs_of(lenet_fifty), kept("shu", "procedure-robust-classification")
+    networks = beyond.disagreement(fifty).loc[DIGITS]
+    return {"rate": beyond.over_digits(fifty), "attacked": beyond.interval(networks.attack),
+            "noise": beyond.interval(networks.noise), "clean": clean["false"]}
 
 
 def disagreement():
-    data = kept("shu", "procedure-robust-classification")
-    clean = Cell(data["false"]["percent"], low=data["false"]["low"], high=data["false"]["high"])
-    adversarial, noise = (100 * data[f"alarm_{k}"] for k in ("adversarial", "random_noise"))
-    return {"adversarial": Cell(adversarial, low=adversarial, high=adversarial),
-            "noise": Cell(noise, low=noise, high=noise), "clean": clean}, {
-        "adversarial": adversarial, "noise": noise, "clean": clean, "networks": data["networks"],
-        "examples": data["examples"], "digits": data["false"]["of"]}
+    facts = over_fifty()
+    names = {"adversarial": "attacked", "noise, same norm": "noise", "clean": "clean"}
+    return facts, bars({words: (*(facts[name][end] for end in ("percent", "low", "high")), None)
+                        for words, name in names.items()}, "ten networks disagree, % of images")
 
 
-def roby():
-    data = kept("chen", "property-1")
-    free, equal = (data["arrangements"][k] for k in ("separation differs up to fourfold", "equal separation"))
-    scaled, centres = free["roby"], free["overlap"]
-    return {"ROBY": scaled, "overlap by centres": centres}, {
-        "arrangements": data["n"], "scaled": scaled, "centres": centres, "equal": equal["overlap"],
-        "equal_roby": equal["roby"]}
+def stopping_rule():
+    runs = runs_of(searches)
+    runs = runs[runs.background.isin(["white", "black"])]
+    stop, = runs.threshold.unique()
+    display.style()
+    figure, ax = plt.subplots(figsize=(3.8, 1.7))
+    for y, name in enumerate(("separability_mean", "robustness_mean")):
+        ax.plot(runs[name], np.full(len(runs), y), "o", ms=5, alpha=0.6, color=display.PALETTE[y])
+    ax.axvline(stop, color=display.GUIDE, ls="--")
+    ax.annotate("searches stop", (stop, 0.5), (-4, 0), textcoords="offset points", ha="right", va="center")
+    ax.set(yticks=[0, 1], yticklabels=["the two sides", "digit and last image\nwith its label"],
+           xlim=(0, 1.05), ylim=(1.5, -0.5), xlabel="similarity (SSIM), a dot a training")
+    own = [r["separability_ssim"] for r in reference.paper("ren")["table-3"].rows]
+    return {"stop": stop, "converged": 100 * runs.converged.sum() / runs.searched.sum(),
+            "networks": len(runs[["architecture", "net"]].drop_duplicates()), "paper": np.mean(own),
+            "low": runs.robustness_mean.min(), "high": runs.robustness_mean.max()}, figure
 
 
-def one_threshold():
-    learnt = row(kept("he", "table-3"), dataset="MNIST", model_training="normal", training_attack="OptMargin")
-    alone = next(r for r in kept("he", "extra-one-number") if r["number"].startswith("nearest boundary")
-                 and (r["network"], r["attack"]) == ("MNIST, normal", "OptMargin"))
-    of = learnt["false_pos_benign_pct"].of
-    threshold, classifier = (share(round(percent * of / 100), of) for percent in (
-        100 - max(alone["flagged"], alone["margin"]), learnt["worst_case_pct"]))
-    return {"one threshold": threshold, "trained classifier": classifier}, {
-        "threshold": threshold, "classifier": classifier, "of": of}
+def moving_classes():
+    near, far = (row(kept("chen", "extra-readings"), classes=name)
+                 for name in ("as they are", "centres ten times as far apart"))
+    display.style()
+    figure, axes = plt.subplots(1, 2, figsize=(3.8, 1.8))
+    for ax, name, words, color in zip(axes, ("error", "roby"), ("error, %", "ROBY"), display.PALETTE):
+        ax.bar(["near", "far"], [near[name], far[name]], color=color, width=0.6)
+        ax.set_title(words)
+    axes[1].set_ylim(0, 1)
+    return {"error": near["error"], "error_apart": far["error"], "roby": near["roby"],
+            "roby_apart": far["roby"]}, figure
 
 
 def sorted_lists():
-    pairs = audit.sorted_uniform_correlations(np.random.default_rng(0), size=10, pairs=200_000)
-    low, median, high = np.quantile(pairs, (0.05, 0.5, 0.95))
-    bar = Cell(median, low=low, high=high)
-    return {"sorted lists": bar}, {"correlation": bar, "pairs": len(pairs)}
+    generator = np.random.default_rng(0)
+    lists = audit.sorted_uniform_correlations(generator, size=10, pairs=200_000)
+    x, y = generator.random((2, 50_000, 10))
+    free = _correlations(x, y)
+    published = [abs(value) for item in COEFFICIENTS for r in reference.paper("chen")[item].rows
+                 for name, value in r.items() if name != "dataset"]
+    display.style()
+    figure, ax = plt.subplots(figsize=(3.8, 1.9))
+    for values, words, color in ((free, "unsorted", display.PALE), (lists, "sorted", display.PALETTE[0])):
+        ax.hist(values, np.linspace(-1, 1, 81), density=True, color=color, label=words)
+    ax.plot(published, np.full(len(published), -0.8), "|", color=display.PRINTED, ms=8, clip_on=False)
+    ax.set(xlabel="correlation (marks: the paper's coefficients)", yticks=[], xlim=(-1, 1.02))
+    ax.legend(loc="upper left")
+    return {"sorted": np.median(lists), "unsorted": abs(round(float(np.median(free)), 2)),
+            "least": min(published), "most": max(published)}, figure
+
+
+def _correlations(x, y):
+    x, y = (v - v.mean(axis=1, keepdims=True) for v in (x, y))
+    return (x * y).sum(axis=1) / np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))
 
 
 FINDINGS = {function.__name__: function for function in (
-    few_directions, noise_and_theory, one_vote, disagreement, roby, one_threshold, sorted_lists)}
+    noise_and_attack, small_gap, one_vote, disagreement, stopping_rule, moving_classes, sorted_lists)}
+
+
+# ---- the openings of the papers --------------------------------------------------------------------------
+def ren():
+    data, rows = kept("ren", "algorithm-1"), kept("ren", "table-3")
+    return {"converged": 100 * data["by_threshold"] / data["searched"], "searches": data["searched"],
+            "largest": max(r["robustness_ssim"].value for r in rows),
+            "paper": max(r["robustness_ssim"] for r in reference.paper("ren")["table-3"].rows)}
+
+
+def shu():
+    rows = {digit: row(kept("shu", "table-6"), source_class=digit)["M1"] for digit in (5, 7)}
+    paper = {digit: printed("shu", "table-6", source_class=digit)["M1"] for digit in rows}
+    return over_fifty() | {"five": 100 * rows[5], "seven": 100 * rows[7],
+                           "paper": {"five": 100 * paper[5], "seven": 100 * paper[7]}}
+
+
+def he():
+    votes, distances = (row(kept("he", item), examples="OptMargin") for item in ("table-2", "table-1"))
+    strong = row(kept("he", "table-1"), examples="OptStrong")
+    learnt = row(kept("he", "table-3"), dataset="MNIST", model_training="normal", training_attack="OptMargin")
+    rms = "mnist_normal_rms"
+    return {"margin": votes["mnist_region_normal_accuracy_pct"].value, "worst": learnt["worst_case_pct"],
+            "rms": distances[rms].value, "strong": strong[rms].value, "paper": {
+                "margin": printed("he", "table-2", examples="OptMargin")["mnist_region_normal_accuracy_pct"],
+                "rms": printed("he", "table-1", examples="OptMargin")[rms],
+                "strong": printed("he", "table-1", examples="OptStrong")[rms]}}
+
+
+def sutton():
+    clothes = on_pairs(fashion_mnist, "table-20")
+    signs = {"quantity": "random_susceptibility", "delta_inferred": 1, "problem": "1 vs 2"}
+    odd = row(kept("sutton", "table-23"), **signs)["test"].value
+    paper = printed("sutton", "table-23", **signs)["test"]
+    fewer = (f"on clothes fewer images can be attacked than published ({clothes['step']:.0f}% against "
+             f"{clothes['paper']:.0f}%), and " if clothes["paper"] - clothes["step"] > 5 else "")
+    both = (f"{fewer}on one pair of traffic signs noise of the attack's norm flips {odd:.0f}% "
+            f"(paper: {paper:.1f}%)")
+    return on_pairs(cifar10, "table-5", PAIRS.values()) | {"differs": both[0].upper() + both[1:]}
+
+
+def chen():
+    costs = [[float(r[name].replace(",", "")) for name in ("forward", "roby", "pgd")]
+             for r in kept("chen", "extra-costs")]
+    forward, roby, pgd = map(sum, zip(*costs))
+    rank = next(r for r in kept("chen", "extra-rank-agreement") if r["quantity"] == "ROBY, L2")
+    ends = [(r["roby_original_natural"], r["roby_original_robust"], r) for r in kept("chen", "table-5")]
+    ends = [(a.value, b.value, r) for a, b, r in ends if a is not None and b is not None]
+    both = [(a, b, printed("chen", "table-5", dataset=r["dataset"], model=r["model"])) for a, b, r in ends
+            if a is not None and b is not None]
+    return {"ratio": 100 * (forward + roby / 1000) / pgd, "networks": len(costs), "rank": rank["spearman"],
+            "clean": sum(b < a for a, b, _ in both), "of": len(both),
+            "paper": sum(r["roby_original_robust"] < r["roby_original_natural"] for *_, r in both)}
+
+
+OPENINGS = {function.__name__: function for function in (ren, shu, he, sutton, chen)}

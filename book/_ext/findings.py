@@ -1,12 +1,11 @@
 """What was measured, in words and pictures: for the home page, the openings of the papers, the gallery."""
 import re
 
-import matplotlib.pyplot as plt
 from counts import everything
 from places import drawn, label, link, pages, place, placed, run, shown
 
-from papers.home import FINDINGS
-from report import display, reference
+from papers.home import FINDINGS, OPENINGS
+from report import display, prose, reference
 from shared.runtime import UserError
 from workflow import catalogue
 
@@ -14,39 +13,34 @@ PICTURE = re.compile(r"\{(?:figure|image)\} (\S+)\n(?::name: .+\n)?:alt: (.+)")
 
 
 # ---- the home page ---------------------------------------------------------------------------------------
-def picture_of(bars, axis):
-    """A small figure: a bar for each value, its number behind it."""
-    display.style()
-    figure, ax = plt.subplots(figsize=(3.6, 0.75 + 0.33 * len(bars)))
-    whole = 1 if max(bar.value for bar in bars.values()) <= 1 else 100
-    low = -1.15 if min(bar.value for bar in bars.values()) < 0 else 0
-    for y, bar in enumerate(bars.values()):
-        ax.barh(y, bar.value, color=display.PALETTE[y], height=0.6)
-        ax.plot([bar.low, bar.high], [y, y], color="k", lw=1.5)
-        number = f"{bar.value:.3g}".replace("-", "−")
-        ax.annotate(number, (max(bar.high, 0), y), (4, 0), textcoords="offset points", va="center")
-    ax.set(yticks=range(len(bars)), yticklabels=bars, xlim=(low, 1.2 * whole))    # room for the numbers
-    ax.set_xticks([-1, 0, 1] if low else [0, whole / 2, whole])
-    ax.set_xlabel(axis, x=1, ha="right")     # room for its words is on the left
-    ax.invert_yaxis()
-    ax.axvline(0, color=display.GUIDE, lw=0.8)
-    return figure
-
-
 def finding(argument, text):
     """A finding: its sentences and its picture, for the argument `NAME what the picture shows`."""
-    name, axis = argument.split(" ", 1)
+    name, alt = argument.split(" ", 1)
     try:
-        bars, numbers = FINDINGS[name]()
+        facts, figure = FINDINGS[name]()
     except UserError as error:
         return f"Not measured yet ({error})."
-    path = drawn(picture_of(bars, axis), f"finding-{name}.png")
-    values = ", ".join(f"{words} {bar.value:.3g}" for words, bar in bars.items())
-    image = f"```{{image}} {path}\n:alt: {axis}: {values}\n:class: finding\n```"
-    return re.sub(r"(?<=\s)-(?=\d)", "−", text.format(**numbers, picture=image))
+    path = drawn(figure, f"finding-{name}.png")
+    image = f"```{{image}} {path}\n:alt: {alt}\n:class: finding\n```"
+    return minus(prose.fill(text.replace("{picture}", "PICTURE"), facts)).replace("PICTURE", image)
+
+
+def minus(text):
+    """Text with the sign of a number below zero as it is printed."""
+    return re.sub(r"(?<=\s)-(?=\d)", "−", text)
 
 
 # ---- the opening of a paper ------------------------------------------------------------------------------
+def stated(paper, text):
+    """The paragraphs of an opening with their numbers; one whose numbers are not all there is left out."""
+    try:
+        facts = OPENINGS[paper]()
+    except UserError:
+        facts = {}
+    return minus("\n\n".join(prose.fill(part, facts) for part in text.strip().split("\n\n")
+                             if prose.complete(part, facts)))
+
+
 def moving(notebooks):
     """The first figure with a slider on some pages, as HTML, or None."""
     cells = (cell for name in notebooks for cell in (run(name) or {"cells": []})["cells"])
@@ -71,7 +65,7 @@ def opening(paper, text=""):
             said.append(f"**{link(box['question'], name)}** {box['sentences']}")
             pictures += PICTURE.findall(placed(box, f"notebooks/{name}", f"book/{paper}"))
     if waiting:
-        said.append(f"Not run in this build, or not measured at full scale: {' · '.join(waiting)}.")
+        said.append(f"Not run in this build, or not measured yet: {' · '.join(waiting)}.")
     if html := moving(notebooks):
         return "\n\n".join([text.strip(), f"```{{raw}} html\n{html}\n```", *said])
     first = [f"```{{image}} {path}\n:alt: {alt}\n:class: finding\n```" for path, alt in pictures[:1]]
