@@ -410,13 +410,14 @@ crossed = {"plane": float(nearest["plane"]),
 page.box(
     "Does random noise still miss a decision boundary that is curved?",
     "Yes, if it bends in one direction (a roof); often not if it bends in all (a cone).",
-    "The boundary lies {depth:g} above a point in {n:,} dimensions. Of noise samples of length {norm}, {plane} "
-    "cross a plane, {roof} a roof, {cone} a cone (slope {slope:g}).",
+    "The boundary lies {depth:g} above a point in {n:,} dimensions. Of noise samples of length {norm}, "
+    "{plane} cross a plane, {roof} a roof, {cone} a cone (slope {slope:g}).",
     "Trained networks' boundaries were not measured.",
     facts={"depth": nearest["depth"], "n": CONE_N, "norm": 1, "slope": CONE_SLOPE,
            **{name: one_in(share) for name, share in crossed.items()}},
     picture=sketches.under_surfaces(crossed),
-    alt="A point under a plane, a roof and a cone; the share of its noise that crosses is written under each.")
+    alt="A point under a plane, a roof and a cone; the share of its noise that crosses is written under "
+        "each.")
 
 # %%
 page.finish()

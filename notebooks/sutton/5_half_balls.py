@@ -351,15 +351,15 @@ shares = {"classes that touch": np.exp(models.log_half_balls(sketches.DIMENSIONS
 page.box(
     "Why can noise miss what an attack finds?",
     "In a model (two half balls), a small gap hides attacks from noise.",
-    "In {n:,} dimensions most points lie near the flat sides. If these touch, noise as long as the radius flips "
-    "{touch:.0f}% of the points; a gap of {gap:g} radii leaves {left}, but an attack of that length flips "
-    "nearly all.",
+    "In {n:,} dimensions most points lie near the flat sides. If these touch, noise as long as the radius "
+    "flips {touch:.0f}% of the points; a gap of {gap:g} radii leaves {left}, but an attack of that length "
+    "flips nearly all.",
     "Trained networks' gaps are unknown.",
     facts={"n": n, "touch": 100 * flipped(n, 0.0, 1.0), "gap": 2 * epsilon,
            "left": one_in(flipped(n, epsilon, 1.0))},
     picture=sketches.falling(shares, "labels flipped by noise", grey=[far]),
-    alt="Where the classes touch, the share of labels that noise flips is the same in every dimension; with a "
-        "gap it falls to almost nothing.")
+    alt="Where the classes touch, the share of labels that noise flips is the same in every dimension; "
+        "with a gap it falls to almost nothing.")
 
 # %%
 page.finish()
