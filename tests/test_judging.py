@@ -398,7 +398,7 @@ def test_a_claim_that_some_runs_decide_waits_for_no_others():
     assert judged[0]["holds"] is True and judged[1]["evidence"].startswith("waits for 1 of 3 runs; so far")
     sets = [Results("s", dict.fromkeys(("a-1", "b-1", "c-1")), sizes=("images",),
                     labels={f"{name}-1": {"name": name} for name in "abc"})]
-    runs = {"s": {"a-1": store.Run("a-1", {}, {"images": [5, 9]}, {}, 1, {}, {"data": {}})}}
+    runs = {"s": {"a-1": store.Run("a-1", {}, {"images": [5, 9]}, {}, 1, None, {}, {"data": {}})}}
     lacking = record.lacking(sets, runs, " of Table 1")
     assert lacking() == "2 of 3 runs of Table 1" and lacking(rule) == "1 of 2 runs of Table 1"
     assert lacking(claims.Rule(None, counts=lambda labels: labels["name"] == "a")) is None
@@ -410,7 +410,7 @@ def test_a_claim_that_some_runs_decide_waits_for_no_others():
 
 def test_a_claim_waits_for_networks_that_are_trained_as_long_as_published():
     sets = [Results("s", dict.fromkeys("ab"), sizes=("epochs",))]
-    runs = {name: store.Run(name, {}, {"epochs": [n, 91], "images_train": [5, 5]}, {}, 1, {}, {})
+    runs = {name: store.Run(name, {}, {"epochs": [n, 91], "images_train": [5, 5]}, {}, 1, None, {}, {})
             for name, n in (("a", 91), ("b", 2))}
     assert record.lacking(sets, {"s": runs})() == "full training (2 of 91 epochs)"
     assert record.lacking(sets, {"s": runs | {"b": runs["a"]}})() is None
