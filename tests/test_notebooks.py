@@ -35,7 +35,7 @@ def test_form(name):
     assert f'start("{name}", globals())' in code[1] and code[-1].strip() == "page.finish()"
     assert sum("page.box(" in source for source in code) <= 1
     assert [line for source in code for line in source.splitlines() if len(line) > 110] == []
-    headings = [line for source in markdown for line in source.splitlines() if line.startswith("## ")]
+    headings = [line for source in markdown for line in source.splitlines() if re.match("###? ", line)]
     for item in catalogue.items(name):
         label = reference.paper(name.split("/")[0])[item].label
         assert any(re.match(rf"#+ {re.escape(label)}(?!\w)", h) for h in headings), f"no section for {label}"
