@@ -80,7 +80,7 @@ END = int(sketches.FINE[-1])
 # %% tags=["show-input"]
 import numpy as np
 
-SAMPLES, HALF, NOISE, ATTACK, TRIED = 2_000, 0.1, 1.0, 0.15, (2, 100, 3_072)
+SAMPLES, HALF, NOISE, ATTACK, TRIED = 1_000, 0.1, 1.0, 0.15, (2, 100, 3_072)
 generator = np.random.default_rng(0)
 
 
