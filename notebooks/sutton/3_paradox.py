@@ -131,13 +131,14 @@ towards, _ = unit(gradients(net, image, truth, squared_error)[0])
 fast = smallest_steps(careful.flips, image, truth, towards, scalings())
 again = [int(random_flips(careful.flips, image, truth, fast.size, draw(SAMPLES, image.shape[1:], 0)._replace(
     points=points), times, exact=True).count[0]) for times in LONGER]
-shown = {"digit": image, f"attack, norm {norm:.2g}": image + norm * direction,
-         **{f"noise, {times} × as long:\n{hits[times]:,} of {SAMPLES:,} flip": image + times * norm * points[:1]
-            for times in LONGER[-2:]}}
+shown = {"digit": image, f"attack, norm {norm:.2g}": image + norm * direction}
+for times in LONGER[-2:]:
+    words = f"noise, {times} × as long:\n{hits[times]:,} of {SAMPLES:,} flip"
+    shown[words] = image + times * norm * points[:1]
 figure, axes = plt.subplots(1, len(shown), figsize=(7, 2.3))
 display.image_grid(axes, [one[0].detach().clamp(0, 1) for one in shown.values()], list(shown))
-display.picture(figure, f"A test image ({right.float().mean():.0%} of the test images are classified correctly), the "
-                "smallest step along the gradient that flips its label, and noise.",
+display.picture(figure, f"A test image ({right.float().mean():.0%} of the test images are classified "
+                        "correctly), the smallest step along the gradient that flips its label, and noise.",
                 "A digit, the same digit attacked, and two noisy copies; the attacked one looks unchanged.")
 assert abs(float(fast.size[0]) - norm) < 0.03 and np.allclose(again, list(hits.values()), atol=2), \
     "the steps above and the experiments' code now differ"
@@ -182,9 +183,9 @@ def draw_data_sets(*frames):
 
 page.picture(
     recorded, draw_data_sets,
-    caption="Test images that an attack along the gradient flips (of all that are classified correctly), and those of "
-            "them that at least one noise sample flips, of two, five and ten times the norm of the attack. Dots: "
-            "median over pairs; lines: range over pairs; ticks: published.",
+    caption="Test images that an attack along the gradient flips (of all that are classified correctly), "
+            "and those of them that at least one noise sample flips, of two, five and ten times the norm "
+            "of the attack. Dots: median over pairs; lines: range over pairs; ticks: published.",
     alt="Twelve rows, four for each data set: the dots of the attack lie far to the right of those of noise.")
 
 # %% [markdown]
@@ -222,9 +223,11 @@ page.picture(
 # %%
 PUBLISHED = {key: tables.printed(paper[item])[experiments.SHOWN] for key, item in {
     "attack": "table-5", 1: "table-9", 2: "table-10", 5: "table-11", 10: "table-12"}.items()}
-ALT = ("Left: the share of images that an attack flips rises with its norm. Right: bars of the shares that noise "
-       "flips, at one to ten times the norm of the attack. Below: an attacked cat and a noisy aeroplane.")
-page.figure("figure-1", example, lambda runs: figures.paradox(runs, PUBLISHED), data=figures.paradox_data, alt=ALT)
+ALT = ("Left: the share of images that an attack flips rises with its norm. Right: bars of the shares "
+       "that noise flips, at one to ten times the norm of the attack. Below: an attacked cat and a noisy "
+       "aeroplane.")
+page.figure("figure-1", example, lambda runs: figures.paradox(runs, PUBLISHED), data=figures.paradox_data,
+            alt=ALT)
 
 # %% [markdown]
 # ### Table 1: all data sets
@@ -301,15 +304,17 @@ if len(shown := page.best(example)):
     five, ten = (tables.share(test, delta) for delta in (5, 10))
     facts = {"tried": test["tried"], "attack": tables.percent(test, "attack"), "five": five["percent"],
              "of": five["of"], "ten": ten["percent"], "low": ten["low"], "high": ten["high"],
-             "paper": {name: PUBLISHED[key]["test"] for name, key in (("attack", "attack"), ("five", 5), ("ten", 10))}}
+             "paper": {"attack": PUBLISHED["attack"]["test"], "five": PUBLISHED[5]["test"],
+                       "ten": PUBLISHED[10]["test"]}}
     page.box(
         "Can a network withstand strong noise and be easy to attack?",
-        "Yes, for aeroplanes against cats: most can be attacked, yet five times longer noise flips almost none."
+        "Yes, for aeroplanes against cats: most can be attacked, yet five times longer noise flips almost "
+        "none."
         if (facts["attack"] or 0) > 50 and (facts["five"] or 0) < 5 else
         "Not in this run: compare how many images an attack flips with how many noise flips.",
-        "Of {tried} test images {attack:.0f}% can be attacked (paper: {paper.attack:.0f}%). Noise of five times the "
-        "attack's norm flips {five:.0f}% of {of} (paper: {paper.five:.0f}%), of ten times {ten:.0f}% ({low:.0f} to "
-        "{high:.0f}%; paper: {paper.ten:.0f}%).",
+        "Of {tried} test images {attack:.0f}% can be attacked (paper: {paper.attack:.0f}%). Noise of five "
+        "times the attack's norm flips {five:.0f}% of {of} (paper: {paper.five:.0f}%), of ten times "
+        "{ten:.0f}% ({low:.0f} to {high:.0f}%; paper: {paper.ten:.0f}%).",
         "We tuned the training to published values, this share included.",
         facts=facts, picture=figures.paradox(shown, PUBLISHED), alt=ALT, sets=(example,))
 

@@ -39,7 +39,7 @@ import pandas as pd
 from scipy import optimize
 
 from papers.sutton import experiments, figures, sketches
-from papers.sutton.theorem import PICTURE, TENTH, check, count_in_words, one_in, power
+from papers.sutton.theorem import PICTURE, TENTH, by_chance, check, count_in_words, one_in, power
 from papers.sutton.theory import statements
 from papers.sutton.theory.ball import log_tail, sample_coordinates, tail
 from papers.sutton.theory.models import planar_flip_probability
@@ -96,8 +96,8 @@ display.picture(
                      for n, points in noise.items()}, DISTANCE),
     "Noise in a ball of radius 1 and a plane (black): beyond the plane it is orange.",
     "Panels for growing dimensions: the points draw together near the centre plane, and none is left beyond.")
-assert all(abs(tail(n, DISTANCE) / formula[n] - 1) < 1e-9
-           and abs(counted[n] - formula[n]) < 5 * (formula[n] / SAMPLES) ** 0.5 + 5 / SAMPLES for n in TRIED), \
+assert all(abs(tail(n, DISTANCE) / formula[n] - 1) < 1e-9 and by_chance(counted[n], formula[n], SAMPLES)
+           for n in TRIED), \
     "the steps above and the page's exact values now differ"
 
 # %% [markdown]
@@ -122,7 +122,8 @@ def in_millions(exponent):
 
 display.table(["dimension", "samples needed on average", "at least, by Theorem 1"],
               [[f"{n:,}", *map(in_millions, e.values())] for n, e in needed.items()],
-              f"Noise samples needed to find one that crosses a plane; noise of {1 / TENTH:g} times the distance.")
+              f"Noise samples needed to find one that crosses a plane; noise of {1 / TENTH:g} times the "
+              "distance.")
 
 # %% [markdown]
 # ### A flat boundary predicts almost no flips; the paper measures many
@@ -143,13 +144,13 @@ for row in paper["table-1"].rows:
             distance = factor * optimize.brentq(
                 lambda ratio, n=n, share=percent / 100: planar_flip_probability(n, ratio) - share, 0.0, 1.0)
             predictions.append({"data": paper["table-1"].columns[name]["label"], "n": n, "factor": factor,
-                                "printed": percent, "planar": 100 * float(planar_flip_probability(n, 1 / factor)),
-                                "distance": distance})
+                                "printed": percent, "distance": distance,
+                                "planar": 100 * float(planar_flip_probability(n, 1 / factor))})
 display.picture(
-    sketches.predicted({f"{p['data']}, noise {p['factor']} ×": (p["planar"], p["printed"]) for p in predictions},
-                       "labels flipped by at least one sample, %"),
-    "Labels flipped by at least one of 2,000 noise samples: published in Table 1 (ticks), and predicted by a flat "
-    "boundary as far away as the attack is long (dots).",
+    sketches.predicted({f"{p['data']}, noise {p['factor']} ×": (p["planar"], p["printed"])
+                        for p in predictions}, "labels flipped by at least one sample, %"),
+    "Labels flipped by at least one of 2,000 noise samples: published in Table 1 (ticks), and predicted "
+    "by a flat boundary as far away as the attack is long (dots).",
     "The dots of the flat boundary lie at zero; the published ticks lie far to the right for long noise.")
 
 # %% [markdown]
@@ -161,12 +162,14 @@ display.picture(
 # %%
 measured = [page.results(experiment, plan=lambda scale: {})
             for experiment in (experiments.cifar10, experiments.cifar10_retrained)]
-page.text(measured, lambda *frames: figures.distance_facts(pd.concat(frames), experiments.CIFAR10["paper"]["draws"]),
-          "On {runs} networks for two classes of CIFAR-10 ({images} images) another attack (Carlini and Wagner's) "
-          "finds adversarial examples at {ratio} times the norm of the step (median). A flat boundary there predicts that "
-          "noise of ten times the step flips {flat:.1f}% of the images ({at_step:.2g}% if it were as far as the "
-          "step is long); measured are {flipped:.1f}% of {perturbed}. Distance explains the difference between "
-          "the two predictions; what remains is the shape of the boundary, or examples that are nearer still.")
+draws_published = experiments.CIFAR10["paper"]["draws"]
+page.text(measured, lambda *frames: figures.distance_facts(pd.concat(frames), draws_published),
+          "On {runs} networks for two classes of CIFAR-10 ({images} images) another attack (Carlini and "
+          "Wagner's) finds adversarial examples at {ratio} times the norm of the step (median). A flat "
+          "boundary there predicts that noise of ten times the step flips {flat:.1f}% of the images "
+          "({at_step:.2g}% if it were as far as the step is long); measured are {flipped:.1f}% of "
+          "{perturbed}. Distance explains the difference between the two predictions; what remains is the "
+          "shape of the boundary, or examples that are nearer still.")
 
 # %% [markdown]
 # ## Three things to remember
@@ -208,7 +211,8 @@ theorem_1 = check(page, "theorem-1", again=lambda n, epsilon, delta: cap_share(n
                   extra={"log10_draws_needed": {str(n): e["exact"] for n, e in needed.items()}})
 RATIOS = (0.5, TENTH, 0.02)
 crossing = {f"δ = {1 / ratio:g} ε": sketches.curve(
-    "theorem-1", draws=scale.draws, generator=numpy_generator(page, "curves", ratio), epsilon=ratio, delta=1.0)
+    "theorem-1", draws=scale.draws, generator=numpy_generator(page, "curves", ratio), epsilon=ratio,
+    delta=1.0)
     for ratio in RATIOS}
 display.picture(
     sketches.small(crossing, "Pr(noise crosses the plane)"),
@@ -274,8 +278,8 @@ display.table(["data", "dimension", "noise radius / attack norm", "published (te
               [[p["data"], f"{p['n']:,}", p["factor"], p["printed"],
                 display.number(p["planar"], digits=2) if p["planar"] > 0 else "below 10⁻³⁰⁰",
                 f"{p['distance']:.2f}"] for p in predictions],
-              "The picture in numbers. Last column: the distance at which a flat boundary would give the published "
-              "share.", fold="Published and predicted shares")
+              "The picture in numbers. Last column: the distance at which a flat boundary would give the "
+              "published share.", fold="Published and predicted shares")
 
 # %% [markdown]
 # ### Choices that the paper leaves open
@@ -294,13 +298,13 @@ page.box(
     "In {n:,} dimensions (CIFAR-10), {needed} crosses (in {low} dimensions {hundred}). "
     "Yet at least one of {draws:,} samples flips {paper:.0f}% of the paper's attackable CIFAR-10 images.",
     "So real boundaries are curved or nearer than the attack suggests.",
-    facts={"n": PICTURE, "low": 100, "draws": experiments.CIFAR10["paper"]["draws"],
+    facts={"n": PICTURE, "low": 100, "draws": draws_published,
            "needed": f"1 noise sample in {count_in_words(10**needed[PICTURE]['exact'])}",
            "hundred": f"1 in {count_in_words(10**needed[100]['exact'])}",
            "paper": float(np.mean([row["test"] for row in paper["table-12"].rows]))},
     picture=sketches.falling(shares, "noise samples that cross"), sets=(),
-    alt="The share of noise that crosses a plane falls to almost nothing as the dimension grows, for noise of "
-        "three lengths; in the dimension of CIFAR-10 the shares are written at the curves.")
+    alt="The share of noise that crosses a plane falls to almost nothing as the dimension grows, for "
+        "noise of three lengths; in the dimension of CIFAR-10 the shares are written at the curves.")
 
 # %%
 page.finish()

@@ -26,7 +26,7 @@
 
 # %% [markdown]
 # (sutton-5)=
-# # 5. Two half-balls: random noise with and without a margin
+# # 5. Two half-balls: a small gap between classes hides attacks from noise
 #
 # *Sutton et al. {cite:p}`sutton2023`, Section 5*
 
@@ -39,14 +39,13 @@ draws: int = None  # random trials per case; None takes the profile's value [1..
 epsilon: float = 0.1  # distance of each half-ball from the plane; in Section 6.5, of the centres (0..1]
 n: int = 3072  # dimension of the box, the table and Figure 7; 3072: 32 by 32 pixels in colour [2..]
 
-# %%
+# %% tags=["hide-cell"]
 import itertools
 
-import numpy as np
 from scipy import optimize
 
 from papers.sutton import explorer, sketches
-from papers.sutton.theorem import PICTURE, check, one_in
+from papers.sutton.theorem import PICTURE, by_chance, check, one_in
 from papers.sutton.theory import models, surfaces
 from papers.sutton.theory.ball import sample_points, tail
 from papers.sutton.theory.quadrature import cap_share, crossing
@@ -57,6 +56,53 @@ from report.verdict import equality
 
 page = start("sutton/5_half_balls", globals())
 scale = page.scale(smoke=dict(draws=5_000), quick=dict(draws=100_000), paper=dict(draws=100_000))
+
+# %% [markdown]
+# ## The idea
+#
+# A unit ball is cut through its centre. One half holds class 0, its mirror image class 1, both evenly. If the flat sides touch, the plane between
+# them separates the classes without a mistake. In high dimension nearly every point lies close to its flat side, so that a short attack flips it.
+# Noise moves a point by about as much across the plane as the point is away from it, so noise flips labels as well, in every dimension.
+#
+# Now move each half back by $\epsilon$. An attack must be longer by $\epsilon$ only. Noise still moves a point by about $\delta/\sqrt n$ across the
+# plane, and this is soon much less than $\epsilon$. The paper concludes that the gap between classes, the {term}`margin`, keeps tests with noise
+# from finding that a classifier can be attacked.
+#
+# ## Step by step: half-balls with and without a gap
+#
+# Change the gap, the noise or the attack and run the cell again.
+
+# %% tags=["show-input"]
+import numpy as np
+
+SAMPLES, GAP, NOISE, ATTACK, SHOWN = 1_000, 0.1, 1.0, 0.2, (2, 100, 3_072)
+generator = np.random.default_rng(0)
+
+
+def ball(n, radius=1.0):
+    """Uniform points of a ball in n dimensions."""
+    points = generator.standard_normal((SAMPLES, n))
+    points *= radius / np.linalg.norm(points, axis=1, keepdims=True)
+    return points * generator.random((SAMPLES, 1)) ** (1 / n)
+
+
+halves, counted = {}, {}
+for dimension in SHOWN:
+    # 1. Two classes: the halves of a ball, on both sides of the plane.
+    label = np.arange(SAMPLES) % 2
+    side = 2 * label - 1
+    x = ball(dimension)
+    x[:, 0] = side * np.abs(x[:, 0])
+    # 2. Noise, if the flat sides touch, and if each half is moved back by GAP.
+    noise = ball(dimension, NOISE)[:, 0]
+    touching = ((x[:, 0] + noise >= 0) != label).mean()
+    x[:, 0] += side * GAP
+    apart = ((x[:, 0] + noise >= 0) != label).mean()
+    # 3. The attack goes straight across the plane.
+    safe = ((x[:, 0] - side * ATTACK >= 0) == label).mean()
+    halves[dimension], counted[dimension] = [x[label == 0], x[label == 1]], [touching, apart, safe]
+
+# %%
 DIMENSIONS = np.unique(np.geomspace(1, 200_000, 60).round().astype(int))
 LAST = int(DIMENSIONS[-1])
 TRIED = (1, 2, 5, 10, 30, 100, 300, 1000, 3072, 10_000, 50_000, 200_000)  # dimensions with random trials
@@ -69,34 +115,82 @@ def flipped(n, epsilon, delta):
     return float(np.exp(models.log_half_balls(n, epsilon, delta)))
 
 
+exact = {m: [flipped(m, 0.0, NOISE), flipped(m, GAP, NOISE), float(2 * tail(m, ATTACK - GAP))] for m in SHOWN}
+display.picture(
+    sketches.clouds({f"n = {m:,}": points for m, points in halves.items()}, names=("class 0", "class 1")),
+    "Points of the two half-balls with a gap, and the plane (black).",
+    "Panels for growing dimensions: two half discs with a gap, whose points draw together beside the gap.")
+display.table(["dimension", "noise flips, without a gap", "noise flips, with a gap", "safe from the attack"],
+              [[f"{m:,}", *(f"{one_in(share)} ({one_in(p)})" for share, p in zip(counted[m], exact[m]))]
+               for m in SHOWN], f"Share of {SAMPLES:,} points, and the exact value in brackets.")
+assert all(by_chance(counted[m], exact[m], SAMPLES) for m in SHOWN), \
+    "the steps above and the page's exact values now differ"
+
 # %% [markdown]
-# ## The model, and what the paper leaves open
+# ## What came out
 #
-# Two classes may touch. In high dimension nearly every point is then still easy to attack, but random noise flips labels as well, in every dimension.
-# The paper shows this with two half-balls. It concludes that the margin between classes is what keeps random tests from finding that a classifier can
-# be attacked. This page computes the probabilities exactly, finds their limit, and ends with the two notions of stability of Section 6.5.
+# ### The gap stops the noise, and hardly lengthens the attack
+
+# %%
+reach = epsilon + 0.1
+safe_from = float(np.exp(STATEMENTS["theorem-18"].log_exact(n=n, epsilon=epsilon, delta=reach)))
+hiding = optimize.brentq(lambda e: models.log_half_balls(PICTURE, e, DELTAS[-1], TRIES) - np.log(RARE),
+                         0.0, 0.999 * DELTAS[-1])    # the epsilon
+display.table(["event", "exact value"], [
+    ["noise as long as the radius flips a label, classes that touch", one_in(flipped(n, 0.0, 1.0))],
+    [f"the same, gap of {2 * epsilon:g} radii", one_in(flipped(n, epsilon, 1.0))],
+    [f"no attack of {reach:g} radii flips the label, the same gap", one_in(safe_from)],
+    [f"noise of {DELTAS[-1]:g} radii flips a label, the same gap", one_in(flipped(n, epsilon, DELTAS[-1]))]],
+    f"Two half-balls in {n:,} dimensions")
+
+# %% [markdown]
+# ### The longer the noise, the wider the gap must be
 #
-# A unit ball of $\mathbb R^n$ is cut through its centre. One half, moved back by $\epsilon$ from the plane $x_1 = 0$, holds class 0, its mirror image
-# class 1; both are filled evenly. The classes are $2\epsilon$ apart, and the plane between them separates them without a mistake. $\tau_n(x)$ is the
-# share of the $n$-dimensional unit ball beyond a plane at distance $x$ from its centre; $\Phi$ is the standard normal distribution function.
+# A typical point is about $1/\sqrt n$ deep in its half-ball, and noise adds about $\delta/\sqrt n$ across the plane. So noise rarely flips a label
+# if $\epsilon$ is a few times $\delta/\sqrt n$. Choose a model, a margin and a noise size with the sliders (mouse, or Tab and arrow keys). The
+# curves run over the dimension; the values below are those at the dimension of the dotted line. All values are exact and computed in advance.
+
+# %%
+display.piece(explorer.noise())
+display.say(f"In {PICTURE:,} dimensions, {TRIES:,} noise samples of {DELTAS[-1]:g} radii flip the label of "
+            f"only {RARE:.0%} of the points once each half is {hiding:.2f} radii from the plane.")
+
+# %% [markdown]
+# ## Where it differs, and why
 #
-# The formulas of this section are missing in the text at hand. [derived] means proved again from the words of the appendix, [assumed] a harmless
-# choice, [lost] not to be recovered.
+# *This part is ours.* The bound of Theorem 20 for classes that touch is not the limit. In high dimension $\sqrt n\,x_1$ and $\sqrt n\,s_1$ are two
+# independent normal variables, the second scaled by $\delta$. The label flips if the second is the larger one in absolute value and has the
+# opposite sign. The ratio of two normal variables has a Cauchy distribution, so the limit is $\arctan(\delta)/\pi$ (dotted in Figure 6). At $\delta
+# = 1$, where noise and data have the same size, the probability is ¼ in every dimension. For small $\delta$ the limit falls in proportion to
+# $\delta$, the bound with $\delta^2$.
 #
-# :::{dropdown} What the paper leaves open, and what is chosen here
+# ## Three things to remember
 #
-# | open | here | tag |
-# | --- | --- | --- |
-# | what $\epsilon$ is | the distance of each flat face from the plane | [assumed] |
-# | Theorems 18 to 20 | proved again along the lines of Appendix C, then checked | [derived] |
-# | auxiliary constants in the proof of Theorem 20 | not needed: the bound is shown in a form that holds for each $n$ | [lost] |
-# | parameters of Figure 6 | $\epsilon = 0$, and the parameter `epsilon` of this page beside it; $\delta$ = 0.1, 1, 10, where it exceeds $\epsilon$ (smaller noise flips no label); $n$ from 1 to 200,000 | [lost], ours |
+# 1. Classes that touch are easy to attack, and noise finds this in every dimension.
+# 2. A gap that is short for an attack is wide for noise, because noise crosses by its length over the root of the dimension.
+# 3. Passing a test with noise can mean a gap between the classes, not robustness.
 #
-# :::
+# ## Try it
 #
-# How a bound is checked, and what the verdicts mean, is said on {doc}`the opening page </book/sutton>`.
+# 1. `GAP = 0.01` in the cell above. Which share does noise flip in the largest dimension?
+# 2. `NOISE = 3.0` with `GAP = 0`: which share does noise flip, and does it depend on the dimension?
+# 3. From which dimension on does noise as long as the radius flip less than one in a million, with the gap of this page?
+
+# %%
+late = int(sketches.DIMENSIONS[models.log_half_balls(sketches.DIMENSIONS, epsilon, 1.0) < np.log(1e-6)][0])
+display.show(display.folded("Answers", (
+    f"1. {one_in(flipped(PICTURE, 0.01, 1.0))}.\n2. {one_in(flipped(2, 0.0, 3.0))} in two dimensions, "
+    f"{one_in(flipped(PICTURE, 0.0, 3.0))} in {PICTURE:,}.\n3. From about {late:,} on.")))
+
+# %% [markdown]
+# ## Item by item
 #
-# ## Equation 5: the classifier
+# How a bound is tried, where the formulas come from ([derived]), and what the badges mean, is said on {doc}`the opening page </book/sutton>`. The
+# classes are $2\epsilon$ apart. $\tau_n(x)$ is the share of the $n$-dimensional unit ball beyond a plane at distance $x$ from its centre; $\Phi$ is
+# the standard normal distribution function.
+
+# %% [markdown]
+# ### Equation 5: the classifier
 #
 # The classifier assigns the side of the plane on which a point lies. It must classify every random point of the half-balls correctly:
 #
@@ -111,7 +205,7 @@ equation_5 = page.statement(
     evidence=equality(within_allowed=True, violations=wrong))
 
 # %% [markdown]
-# ## Theorem 18: the share of attackable points
+# ### Theorem 18: the share of attackable points
 #
 # $$\Pr(\exists s\in\mathbb B^n_\delta: f(x+s)\ne\ell) \ge 1-(1-(\delta-\epsilon)^2)^{n/2}$$
 #
@@ -129,7 +223,7 @@ equation_5 = page.statement(
 theorem_18 = check(page, "theorem-18", again=lambda n, epsilon, delta: 2 * cap_share(n, delta - epsilon))
 
 # %% [markdown]
-# ## Theorem 19: noise with a margin
+# ### Theorem 19: noise with a margin
 #
 # $$\Pr(f(x+s)\ne\ell) \le \tfrac12\left(1-\frac{\epsilon^2}{\delta^2}\right)^{n/2}$$
 #
@@ -149,7 +243,7 @@ theorem_19 = check(
         n=np.array(TRIED), epsilon=0, delta=1)).tolist()})
 
 # %% [markdown]
-# ## Figure 6: with and without a margin
+# ### Figure 6: with and without a margin
 
 # %%
 families = [
@@ -180,7 +274,7 @@ figure_6 = page.figure(
     note="The paper's parameters are lost; the curves are exact, the circles random trials.")
 
 # %% [markdown]
-# ## Theorem 20: noise without a margin
+# ### Theorem 20: noise without a margin
 #
 # $$
 # \begin{aligned}
@@ -194,10 +288,10 @@ figure_6 = page.figure(
 # paper's statement.
 #
 # :::{dropdown} Proof idea
-# In high dimension nearly all points lie within about $1/\sqrt n$ of the plane: a slab of half-width $\beta_p$ holds at least the share
-# $p$ of them, with $\beta_p^2 = 1-(1-p)^{2/n}$. Noise moves a point by about $\delta/\sqrt n$ along the normal, which is the same order. So a point
-# of the slab crosses with a chance that does not shrink, at least the cap beyond $\beta_p/\delta$. For large $n$ the cap becomes a tail of the normal
-# law $\Phi$, and $p$ is chosen to make the product large.
+# In high dimension nearly all points lie within about $1/\sqrt n$ of the plane: a slab of half-width $\beta_p$ holds at least the share $p$ of
+# them, with $\beta_p^2 = 1-(1-p)^{2/n}$. Noise moves a point by about $\delta/\sqrt n$ along the normal, which is the same order. So a point of the
+# slab crosses with a chance that does not shrink, at least the cap beyond $\beta_p/\delta$. For large $n$ the cap becomes a tail of the normal law
+# $\Phi$, and $p$ is chosen to make the product large.
 # :::
 
 # %%
@@ -212,50 +306,12 @@ theorem_20 = check(page, "theorem-20", again=lambda n, delta: crossing(n, 0.0, d
     "attackable_at_picture": at_picture})
 
 # %% [markdown]
-# ## Beyond the paper: the limit itself, and how small a margin is enough
-#
-# The bound of Theorem 20 is not the limit. In high dimension $\sqrt n\,x_1$ and $\sqrt n\,s_1$ are two independent normal variables, the second scaled
-# by $\delta$. The label flips if the second is the larger one in absolute value and has the opposite sign. The ratio of two normal variables has a
-# Cauchy distribution, so the limit is $\arctan(\delta)/\pi$ (dotted in Figure 6). At $\delta = 1$, where noise and data have the same size, the probability
-# is ¼ in every dimension. For small $\delta$ the limit falls in proportion to $\delta$, the bound with $\delta^2$.
-#
-# With a margin, the depth of a typical point in its half-ball is still of the order $1/\sqrt n$, and what noise adds along the normal of the order
-# $\delta/\sqrt n$. So noise rarely flips a label if $\epsilon$ is a few times $\delta/\sqrt n$. The experiments of the paper try 2,000 noise samples around each image; the table gives the $\epsilon$ at
-# which at least one of them flips the label of only 1% of the points. All of this is ours [derived].
-
-# %%
-reach = epsilon + 0.1
-withstand = display.number(
-    float(np.exp(STATEMENTS["theorem-18"].log_exact(n=n, epsilon=epsilon, delta=reach))), digits=2)
-kept = display.number(flipped(n, epsilon, 1.0), digits=2)
-hiding = optimize.brentq(lambda e: models.log_half_balls(PICTURE, e, DELTAS[-1], TRIES) - np.log(RARE),
-                         0.0, 0.999 * DELTAS[-1])    # the epsilon
-display.table(["quantity", "exact value"], [
-    [f"share flipped by noise of norm up to 1, ε = 0, n = {n:,}", f"{flipped(n, 0.0, 1.0):.0%}"],
-    [f"the same, ε = {epsilon:g}", kept],
-    [f"share that withstands every attack of norm {reach:g}, ε = {epsilon:g}, n = {n:,}", withstand],
-    [f"ε at which one of {TRIES:,} samples of norm up to {DELTAS[-1]:g} flips {RARE:.0%}, n = {PICTURE:,}",
-     f"{hiding:.2f}"]], "Two half-balls: what a margin changes")
-
-# %% [markdown]
-# ## Move it yourself
-#
-# Choose a model, a margin and a noise size with the sliders (mouse, or Tab and arrow keys). The curves run over the dimension; the values below are
-# those at the dimension of the dotted line. All values are exact and computed in advance; nothing is drawn at random.
-
-# %%
-display.piece(explorer.noise())
-
-# %% [markdown]
 # (sutton-6-5)=
-# ## 6.5 Two notions of stability
+# ### Definition 21: stable against every perturbation
 #
-# The first notion is about the worst perturbation, the second about a typical one: where some perturbation flips the label, a point is
-# {term}`unstable`, and yet it can be {term}`stable` with confidence. For a plane at distance $a$ from $x$ both are solved by hand: stable means
-# $a > \delta$, and the confidence is one minus the cap of the noise ball beyond $a$. Below, both definitions [derived] are evaluated at points of the
-# {ref}`two balls of Section 4.2 <sutton-4-2>`; ε is then the distance of each centre from the plane.
-#
-# ## Definition 21: stable against every perturbation
+# Section 6.5 distinguishes two notions, of the worst perturbation and of a typical one: where some perturbation flips the label, a point is
+# {term}`unstable`, and yet it can be {term}`stable` with confidence. Both are evaluated at points of the {ref}`two balls of Section 4.2
+# <sutton-4-2>`, where ε is the distance of each centre from the plane.
 #
 # A classifier is $\delta$-*stable* at $x$ if no perturbation of norm up to $\delta$ changes the label:
 #
@@ -277,7 +333,7 @@ definition_21 = page.statement(
     note="A violation would be a point where the distance to the surface and the strongest attack disagree.")
 
 # %% [markdown]
-# ## Definition 22: stable with confidence
+# ### Definition 22: stable with confidence
 #
 # A classifier is $\delta$-*stable with confidence* $\upsilon$ at $x$, for noise drawn from a law $\mu$ on $\mathbb B^n_\delta$, if
 #
@@ -303,12 +359,12 @@ definition_22 = page.statement(
          "coordinates, is more than five standard errors from one minus a cap.")
 
 # %% [markdown]
-# ## Figure 7: a typical point
+# ### Figure 7: a typical point
 #
 # The figure shows points of the two balls in many dimensions: the horizontal axis is the first coordinate, the vertical axis the norm of all the
-# others. Nearly all points sit at the equator of their ball, a little more or less than $\epsilon$ from the plane. The strongest attack is the short
-# way to the plane. Random noise is much longer, but almost all of it is sideways: it lengthens the other coordinates and leaves the first one nearly
-# where it was.
+# others. Nearly all points sit at the equator of their ball, a little more or less than $\epsilon$ from the plane. The strongest attack is the
+# short way to the plane. Random noise is much longer, but almost all of it is sideways: it lengthens the other coordinates and leaves the first one
+# nearly where it was.
 
 # %%
 NOISE = 3 * epsilon
@@ -337,11 +393,13 @@ figure_7 = page.figure(
          "the plane agree.")
 
 # %% [markdown]
-# ## Try it
+# ### Choices that the paper leaves open
 #
-# - `-p epsilon 0.01` narrows the margin. Noise flips labels again in thousands of dimensions.
-# - `-p n 30` draws Figure 7 where noise is not yet sideways. The cloud of noisy copies widens.
-# - `-p draws 1000000` takes more random trials. Their intervals narrow around the exact curves.
+# | open | here | tag |
+# | --- | --- | --- |
+# | what $\epsilon$ is | the distance of each flat face from the plane | [assumed] |
+# | auxiliary constants in the proof of Theorem 20 | not needed: the bound is shown in a form that holds for each $n$ | [lost] |
+# | parameters of Figure 6 | $\epsilon = 0$, and the parameter `epsilon` of this page beside it; $\delta$ = 0.1, 1, 10, where it exceeds $\epsilon$ (smaller noise flips no label); $n$ from 1 to 200,000 | [lost], ours |
 
 # %%
 far = f"gap of {2 * epsilon:g} radii, noise ten times as long"
@@ -351,15 +409,15 @@ shares = {"classes that touch": np.exp(models.log_half_balls(sketches.DIMENSIONS
 page.box(
     "Why can noise miss what an attack finds?",
     "In a model (two half balls), a small gap hides attacks from noise.",
-    "In {n:,} dimensions most points lie near the flat sides. If these touch, noise as long as the radius flips "
-    "{touch:.0f}% of the points; a gap of {gap:g} radii leaves {left}, but an attack of that length flips "
-    "nearly all.",
+    "In {n:,} dimensions most points lie near the flat sides. If these touch, noise as long as the radius "
+    "flips {touch:.0f}% of the points; a gap of {gap:g} radii leaves {left}, but an attack of that length "
+    "flips nearly all.",
     "Trained networks' gaps are unknown.",
     facts={"n": n, "touch": 100 * flipped(n, 0.0, 1.0), "gap": 2 * epsilon,
            "left": one_in(flipped(n, epsilon, 1.0))},
     picture=sketches.falling(shares, "labels flipped by noise", grey=[far]),
-    alt="Where the classes touch, the share of labels that noise flips is the same in every dimension; with a "
-        "gap it falls to almost nothing.")
+    alt="Where the classes touch, the share of labels that noise flips is the same in every dimension; "
+        "with a gap it falls to almost nothing.")
 
 # %%
 page.finish()

@@ -364,8 +364,8 @@ page.box(
     "Yes, as far as the text goes: a slow step-by-step version gives the same result." if alike else
     "Not everywhere: a slow step-by-step version differs, or an error goes unnoticed.",
     "Both agree on {same} of {images} test images, and all {caught} errors that we built in are detected."
-    if alike else "Both agree on {same} of {images} test images, and {caught} of {mutants} errors that we built "
-    "in are detected.",
+    if alike else "Both agree on {same} of {images} test images, and {caught} of {mutants} errors that we "
+                  "built in are detected.",
     "The text leaves open whether images with a zero gradient (rounding in {bits}-bit arithmetic) count as "
     "attackable.", facts=facts | {"bits": 32},
     picture=definitions.draw_slopes(),

@@ -129,7 +129,7 @@ def power(exponent):
 
 def one_in(share):
     """A probability or share in words: "29%"; below one in a thousand "1 in 23,000", "2 in a billion"."""
-    if share >= 1e-3:
+    if share == 0 or share >= 1e-3:
         return f"{100 * share:.2g}%"
     if 1e-9 <= share < 1e-8:
         return f"{1e9 * share:.0f} in a billion"
@@ -142,6 +142,16 @@ def count_in_words(count):
         if (units := count / unit) >= 1:
             return f"{units:,.1f}{name}" if units < 2 and unit > 1e3 else f"{units:,.0f}{name}"
     return "1"
+
+
+def by_chance(counted, exact, samples):
+    """Whether a share counted in so many samples differs from its exact value by chance alone.
+
+    That is by at most five standard errors, and five samples; numbers or arrays.
+    """
+    exact = np.asarray(exact)
+    allowed = 5 * np.sqrt(exact * (1 - exact) / samples) + 5 / samples
+    return bool(np.all(np.abs(counted - exact) <= allowed))
 
 
 def passed(data):
