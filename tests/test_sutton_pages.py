@@ -304,6 +304,21 @@ def test_means_are_over_the_same_problems():
     assert means["logit"]["published"] is None and list(means["step"]["percents"]) == [(0, 1), (4, 5)]
 
 
+def test_pairs_are_drawn_with_the_published_shares_and_ranked():
+    runs = made_up(NEXT[:4])
+    figure = figures.draw_pairs(runs, SHARES, NAMES)
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [
+        "zero – one", "one – two", "two – three", "three – four"]
+    assert figures.draw_pairs(runs[:0], SHARES, NAMES) is None
+    for place, share in enumerate((10, 20, 30, 40)):
+        step = runs.test[place]["attack"] | {"susceptibility": percentage(share, 100)}
+        runs.at[place, "test"] = runs.test[place] | {"attack": step}
+    published = {"attack": {p: {"test": 50 - n} for n, p in enumerate(NEXT)},
+                 10: {p: {"test": 50 - n} for n, p in enumerate(NEXT)}}
+    assert study.rank_facts(runs, published)["step"] == pytest.approx(-1)
+    assert study.rank_facts(runs[:2], published) == {}
+
+
 def test_class_names_are_compared_by_their_letters():
     item = PAPER["table-3"]
     own = ["airplane", *(r["name"].lower() for r in item.rows[1:9]), "lorry"]

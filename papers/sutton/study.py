@@ -10,11 +10,13 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from papers.sutton import experiments, figures, tables
 from papers.sutton.experiments import CHOSEN, EPOCHS, NORMALISED, PAIRS, READINGS, TESTED, departures, screen
 from papers.sutton.tables import SPLITS
 from report import display, prose
+from shared.statistics import rank_correlations
 
 FITTED = "fitted: the network was chosen by this value, among others"
 NEAR = 10       # points of attackable share
@@ -299,6 +301,50 @@ def bias(paper, *frames):
                          "below the published one": int(sum(o < 0 for o in off)),
                          "mean difference, points": float(np.mean(off))})
     return rows
+
+
+def bias_of_tables(paper, runs):
+    """A row a column of Tables 4 to 12: ours minus published over the problems of `runs`.
+
+    Mean difference with its 95% t interval over problems (also in words), mean absolute difference, n.
+    """
+    columns = {}
+    for key, printed in tables.cifar10_shares(paper).items():
+        item = {"accuracy": "table-4", "attack": "table-5"} | tables.RANDOM
+        for split in SPLITS:
+            columns[paper[item[key]].label, f"{figures.SETS[split]}, %"] = [
+                (row[split].value, printed[row["class_a"], row["class_b"]][split])
+                for row in tables.shares(runs, key)]
+    for item, norm in (("table-6", "l2"), ("table-7", "l1"), ("table-8", "linf")):
+        for split in SPLITS:
+            printed, ours = tables.printed(paper[item], split=split), tables.sizes(runs, norm)
+            for what, words in (("mean", "mean norm"), ("std", "spread of norms")):
+                columns[paper[item].label, f"{words}, {figures.SETS[split]}"] = [
+                    (row[what], printed[row["class_a"], row["class_b"]][what])
+                    for row in ours if row["split"] == split]
+    rows = []
+    for (table, column), both in sorted(columns.items(), key=lambda of: int(of[0][0].split()[1])):
+        off = np.array([own - paper for own, paper in both if own is not None])
+        if len(off):
+            mean, low, high = float(off.mean()), None, None     # one problem has no interval
+            if len(off) > 1:
+                low, high = map(float, stats.t.interval(0.95, len(off) - 1, mean, stats.sem(off)))
+            words = "{} ({} to {})" if len(off) > 1 else "{}"
+            rows.append({"table": table, "column": column, "difference": mean, "low": low, "high": high,
+                         "words": words.format(*map(prose.short, (mean, low, high))),
+                         "absolute": float(np.abs(off).mean()), "n": len(off)})
+    return rows
+
+
+def rank_facts(runs, printed):
+    """Rank correlations over problems of our shares with the published ones; {} of fewer than three."""
+    shares = figures.means(runs, printed)
+    both = {measure: [(share, printed[key][p]["test"]) for p, share in shares[measure]["percents"].items()]
+            for measure, key in (("step", "attack"), (10, 10))}
+    if min(map(len, both.values())) < 3:
+        return {}
+    step, ten = (float(rank_correlations(*np.array(pairs).T[:, None])[0]) for pairs in both.values())
+    return {"step": step, "ten": ten, "n": len(both["step"])}
 
 
 def counting(zero):
