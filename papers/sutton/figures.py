@@ -394,7 +394,7 @@ def detail_data(runs):
 
 
 def draw_detail(runs):
-    """Distributions of the norms of attacks and of random perturbations; a legend tells what the axis cuts."""
+    """Distributions of the norms of attacks and random perturbations; the legend tells what the axis cuts."""
     figure, ax = plt.subplots(figsize=(7.2, 3.6))
     norms = {"attacks": flipping_norms(runs, 1)[0]} | {
         f"noise, {d} × the norm": flipping_norms(runs, d)[1] for d in (5, 10)}

@@ -462,6 +462,30 @@ def as_printed_in_words(runs, plain, printed, larger=None):
             f"test images are attackable with them, {ours} with ours (paper: {paper}).")
 
 
+def printed_facts(plain, printed):
+    """The mean attackable test share of networks trained as printed, and the published one of the same pairs.
+
+    printed   {"attack": {problem: published row}}
+    """
+    shares = figures.means(plain, printed)["attack"]
+    return {"n": len(shares["percents"]), "ours": shares["mean"], "paper": shares["published"]}
+
+
+def good_trainings(again, printed, larger=None):
+    """Attackable test share over the further trainings of one problem that succeeded; {} of fewer than two.
+
+    {"n", "mean", "deviation" (standard deviation over trainings), "paper", "away": in deviations}
+    """
+    good = figures.learned(again, larger) if len(again) else again
+    shares = [tables.percent(part, "attack") for part in good.get("test", ()) if part["tried"]]
+    if len(shares) < 2:
+        return {}
+    mean, deviation = float(np.mean(shares)), float(np.std(shares, ddof=1))
+    published = printed["attack"][next(iter(figures.measured(good)))]["test"]
+    return {"n": len(shares), "mean": mean, "deviation": deviation, "paper": published,
+            "away": abs(published - mean) / deviation if deviation else None}
+
+
 # ---- readings on traffic signs ---------------------------------------------------------------------------
 def reading_rows(printed, chosen, *frames):
     """A row a reading: its networks, and how far their attackable test shares are from the published ones.
@@ -469,7 +493,7 @@ def reading_rows(printed, chosen, *frames):
     chosen   runs of the network that Section 7.1.1 chooses; `frames` have the other readings
     The deviation is the mean over problems; seeds of a problem are averaged, failed trainings left out.
     """
-    runs = [("chosen in Section 7.1.1", u) for u in chosen.to_dict("records")] + [
+    runs = [("ours: half the dropout and epochs", u) for u in chosen.to_dict("records")] + [
         (READINGS[experiments.reading(u["architecture"])], u) for f in frames for u in f.to_dict("records")]
     networks = pd.DataFrame([{
         "reading": name, "problem": problem, "found": tables.flipped_by_step(u["test"])["percent"],
@@ -486,6 +510,21 @@ def reading_rows(printed, chosen, *frames):
     return rows
 
 
+def readings_beside(printed, plain, chosen, rest):
+    """`reading_rows` in the order in which the page has its runs."""
+    return reading_rows(printed, chosen, plain, rest)
+
+
+def accuracies_of_splits(images, whole):
+    """Mean test accuracy, single images or whole tracks held out, over problems that succeeded with both."""
+    single, by_track = (figures.measured(figures.learned(runs, figures.LARGER_SIGN))
+                        for runs in (images, whole))
+    both = single.keys() & by_track.keys()
+    return both and {"problems": len(both), **{
+        name: prose.mean([tables.percent(nets[p]["test"], "accuracy") for p in both])
+        for name, nets in (("images", single), ("tracks", by_track))}}
+
+
 def nearest_in_words(rows):
     """Which of the `reading_rows` on most problems is nearest to the published shares."""
     most = max(row["problems"] for row in rows)
@@ -494,5 +533,5 @@ def nearest_in_words(rows):
         return ""
     nearest = sorted(points, key=points.get)
     others = "; ".join(f"*{name}* {prose.short(points[name])}" for name in nearest[1:])
-    return (f"Of the readings on {figures.counted(most, 'problem')}, *{nearest[0]}* is nearest: the mean "
+    return (f"Of the networks on {figures.counted(most, 'pair')}, *{nearest[0]}* is nearest: the mean "
             f"deviation is {prose.short(points[nearest[0]])} points ({others}).")
