@@ -2,11 +2,14 @@
 import numpy as np
 import pandas as pd
 
-from papers.sutton import experiments, study
+from papers.sutton import experiments, study, tables
 from report import reference, store
 from shared.susceptibility import percentage
 
 PRINTED = study.published(reference.paper("sutton"))
+NOTHING = {"mean": None, "std": None, "count": 0}
+NO_ATTACK = {"susceptibility": percentage(0, 0), **dict.fromkeys(("l1", "l2", "linf"), NOTHING)}
+NO_NOISE = [{"delta": d, "susceptibility": percentage(0, 0)} for d in experiments.DELTAS]
 PLAIN, OTHER = ("plain", 0.4, 0.0), ("bn", 0.2, 0.0)
 
 
@@ -134,3 +137,22 @@ def test_the_networks_of_the_pages_are_the_chosen_one():
             assert not run["architecture"].endswith("-bn") and not penalty
     printed = experiments.cifar10_as_printed.planned()[0].values()
     assert {run["epochs"] for run in printed} == {100} and not any("dropout" in run for run in printed)
+
+
+def test_the_bias_of_a_column_is_the_mean_difference_over_pairs_with_its_t_interval():
+    paper = reference.paper("sutton")
+    printed = tables.cifar10_shares(paper)["accuracy"]
+    nothing = {"saturated": 0, "attack": NO_ATTACK, "random": NO_NOISE}
+    runs = pd.DataFrame([
+        {"class_a": a, "class_b": b, **{
+            split: nothing | {"accuracy": percentage(1, 2) | {"percent": printed[a, b][split] + shift}}
+            for split in ("train", "test")}}
+        for (a, b), shift in {(0, 1): -3.0, (0, 2): -1.0, (1, 2): 1.0}.items()])
+    rows = study.bias_of_tables(paper, runs)
+    assert [(row["table"], row["n"]) for row in rows] == 2 * [("Table 4", 3)]   # without an attack no others
+    for row in rows:
+        half = 4.303 * 2 / 3**0.5       # Student's 97.5% for two degrees of freedom
+        assert np.allclose([row["difference"], row["low"], row["high"], row["absolute"]],
+                           [-1, -1 - half, -1 + half, 5 / 3], atol=1e-2)
+    alone, *_ = study.bias_of_tables(paper, runs[:1])
+    assert (alone["low"], alone["words"]) == (None, "-3")

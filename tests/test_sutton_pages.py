@@ -291,6 +291,21 @@ def test_means_are_over_the_same_problems():
     assert means["logit"]["published"] is None and list(means["step"]["percents"]) == [(0, 1), (4, 5)]
 
 
+def test_pairs_are_drawn_with_the_published_shares_and_ranked():
+    runs = made_up(NEXT[:4])
+    figure = figures.draw_pairs(runs, SHARES, NAMES)
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [
+        "zero – one", "one – two", "two – three", "three – four"]
+    assert figures.draw_pairs(runs[:0], SHARES, NAMES) is None
+    for place, share in enumerate((10, 20, 30, 40)):
+        step = runs.test[place]["attack"] | {"susceptibility": percentage(share, 100)}
+        runs.at[place, "test"] = runs.test[place] | {"attack": step}
+    published = {"attack": {p: {"test": 50 - n} for n, p in enumerate(NEXT)},
+                 10: {p: {"test": 50 - n} for n, p in enumerate(NEXT)}}
+    assert study.rank_facts(runs, published)["step"] == pytest.approx(-1)
+    assert study.rank_facts(runs[:2], published) == {}
+
+
 def test_class_names_are_compared_by_their_letters():
     item = PAPER["table-3"]
     own = ["airplane", *(r["name"].lower() for r in item.rows[1:9]), "lorry"]
@@ -340,16 +355,23 @@ def test_the_shares_are_compared_with_networks_as_printed_on_the_problems_of_bot
     assert "On 1 pair " in study.as_printed_in_words(runs, one_failed, PRINTED)
 
 
+def test_further_trainings_that_succeeded_are_set_beside_the_published_share():
+    good, failed = trained("", [60, 62, 64], problem=(0, 1), saturated=0), trained("", [9], right=50)
+    facts = study.good_trainings(pd.concat([good, failed]), PRINTED)
+    assert facts == {"n": 3, "mean": 62, "deviation": pytest.approx(2), "paper": 70, "away": pytest.approx(4)}
+    assert study.good_trainings(good[:1], PRINTED) == study.good_trainings(pd.DataFrame(), PRINTED) == {}
+
+
 def test_readings_are_means_over_problems_of_means_over_seeds_without_failed_trainings():
     plain, norm = trained("", [40, 60]), trained("bn", [68, 71])
     more = pd.concat([norm, trained("bn", [72], problem=(0, 1)), trained("bn", [9], right=50)])
     chosen, first, second = study.reading_rows(PRINTED, trained("", [50])[:1], plain, more)
-    assert chosen["reading"].startswith("chosen") and (chosen["found"], chosen["zero"]) == (20, 15)
+    assert chosen["reading"].startswith("ours") and (chosen["found"], chosen["zero"]) == (20, 15)
     assert (first["reading"], first["networks"], first["problems"]) == ("Table 2 as printed", 2, 2)
     assert (first["found"], first["zero"], first["near"]) == (20, 15, 1)
     assert (second["networks"], second["failed"], second["problems"]) == (4, 1, 2)
     assert (second["found"], second["zero"]) == (pytest.approx(0.5), pytest.approx(5.5))
-    assert "2 problems, *batch normalisation, 0.9* is nearest: the mean deviation is 5.5 " in (
+    assert "2 pairs, *batch normalisation, 0.9* is nearest: the mean deviation is 5.5 " in (
         study.nearest_in_words([chosen, first, second]))
     assert study.nearest_in_words([chosen]) == ""
     none, = study.reading_rows(PRINTED, trained("", []), trained("", [9], right=50))

@@ -109,7 +109,8 @@ ax.set_yticks(range(8), [f"{study.WHAT[what]}, {split}" for split, what in study
 ax.set(xlabel="deviation, in standard deviations")
 ax.invert_yaxis()
 figure.legend(loc="outside upper center")
-page.picture(trained, lambda runs: figure if shown else None, caption="Two networks for deer and horse: deviations from the published numbers",
+page.picture(trained, lambda runs: figure if shown else None, caption="Two networks for deer and horse: "
+                                                                      "deviations from the published numbers",
              alt="Eight rows of dots, one for each number, around a line at zero.")
 
 # %% [markdown]

@@ -6,7 +6,7 @@
 #     - figure-21
 #     - figure-22
 #     needs:
-#     - sutton/7_2_1_cifar10
+#     - sutton/7_2_1_cifar10_tables
 #     - sutton/7_2_2_fashion_mnist
 #     - sutton/7_2_3_gtsrb
 #   jupytext:

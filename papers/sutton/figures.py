@@ -174,6 +174,32 @@ def draw_means(runs, printed, names, named=()):
     return figure
 
 
+def draw_pairs(runs, printed, names):
+    """A row a problem: test images that a gradient step flips, and that ten times longer noise flips.
+
+    Dots with 95% intervals over images, lines across the published shares (attackable; noise). None where
+    nothing was attacked.
+    """
+    problems = {p: u["test"] for p, u in measured(runs).items() if u["test"]["tried"]}
+    if not problems:
+        return None
+    figure, axes = plt.subplots(1, 2, figsize=(6.4, 1.3 + 0.22 * len(problems)), sharey=True)
+    ten = DELTAS[-1]
+    for ax, key, of, color in ((axes[0], "attack", tables.flipped_by_step, display.PALETTE[1]),
+                               (axes[1], ten, partial(tables.share, key=ten), display.PALETTE[0])):
+        for place, (problem, part) in enumerate(problems.items()):
+            if (share := of(part))["of"]:
+                ax.plot([share["low"], share["high"]], [place, place], color=color, lw=2, alpha=0.6)
+                ax.plot(share["percent"], place, "o", color=color)
+            if problem in printed[key]:
+                ax.plot([printed[key][problem]["test"]] * 2, [place - 0.35, place + 0.35], lw=2.5,
+                        color=display.PRINTED)
+        ax.set(xlim=(0, 100), xlabel="label flipped, %", ylim=(len(problems) - 0.4, -0.6),
+               title="by a gradient step" if key == "attack" else "by ten times longer noise")
+    axes[0].set_yticks(range(len(problems)), [name(p, names) for p in problems])
+    return figure
+
+
 MEANS = ("Bars: the share of test images that a gradient step flips, and that noise of one to ten times its "
          "norm flips. Dots are class pairs, lines the published means.")
 
@@ -369,14 +395,16 @@ def detail_data(runs):
 
 
 def draw_detail(runs):
-    """Distributions of the norms of attacks and of random perturbations."""
-    figure, ax = plt.subplots(figsize=(8, 3.6))
+    """Distributions of the norms of attacks and random perturbations; the legend tells what the axis cuts."""
+    figure, ax = plt.subplots(figsize=(7.2, 3.6))
     norms = {"attacks": flipping_norms(runs, 1)[0]} | {
         f"noise, {d} × the norm": flipping_norms(runs, d)[1] for d in (5, 10)}
-    ends = np.linspace(0, max([1, *(values.max(initial=0) for values in norms.values())]), 60)
+    end = max(1.0, np.quantile(np.concatenate([*norms.values(), [0.0]]), 0.98))    # one sample takes no axis
     for color, (label, values) in zip(display.PALETTE, norms.items()):
-        ax.hist(values, ends, density=len(values) > 0, color=color, alpha=0.55,
-                label=f"{label} ({len(values):,})")
+        inside = values[values <= end]
+        beyond = f", {len(values) - len(inside)} beyond" if len(inside) < len(values) else ""
+        ax.hist(inside, np.linspace(0, end, 40), density=len(inside) > 0, color=color, alpha=0.55,
+                label=f"{label} ({len(values):,}{beyond})")
     ax.set(xlabel="Euclidean norm", ylabel="density")
     ax.legend()
     return figure

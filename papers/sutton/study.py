@@ -10,11 +10,13 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from papers.sutton import experiments, figures, tables
 from papers.sutton.experiments import CHOSEN, EPOCHS, NORMALISED, PAIRS, READINGS, TESTED, departures, screen
 from papers.sutton.tables import SPLITS
 from report import display, prose
+from shared.statistics import rank_correlations
 
 FITTED = "fitted: the network was chosen by this value, among others"
 NEAR = 10       # points of attackable share
@@ -301,6 +303,50 @@ def bias(paper, *frames):
     return rows
 
 
+def bias_of_tables(paper, runs):
+    """A row a column of Tables 4 to 12: ours minus published over the problems of `runs`.
+
+    Mean difference with its 95% t interval over problems (also in words), mean absolute difference, n.
+    """
+    columns = {}
+    for key, printed in tables.cifar10_shares(paper).items():
+        item = {"accuracy": "table-4", "attack": "table-5"} | tables.RANDOM
+        for split in SPLITS:
+            columns[paper[item[key]].label, f"{figures.SETS[split]}, %"] = [
+                (row[split].value, printed[row["class_a"], row["class_b"]][split])
+                for row in tables.shares(runs, key)]
+    for item, norm in (("table-6", "l2"), ("table-7", "l1"), ("table-8", "linf")):
+        for split in SPLITS:
+            printed, ours = tables.printed(paper[item], split=split), tables.sizes(runs, norm)
+            for what, words in (("mean", "mean norm"), ("std", "spread of norms")):
+                columns[paper[item].label, f"{words}, {figures.SETS[split]}"] = [
+                    (row[what], printed[row["class_a"], row["class_b"]][what])
+                    for row in ours if row["split"] == split]
+    rows = []
+    for (table, column), both in sorted(columns.items(), key=lambda of: int(of[0][0].split()[1])):
+        off = np.array([own - paper for own, paper in both if own is not None])
+        if len(off):
+            mean, low, high = float(off.mean()), None, None     # one problem has no interval
+            if len(off) > 1:
+                low, high = map(float, stats.t.interval(0.95, len(off) - 1, mean, stats.sem(off)))
+            words = "{} ({} to {})" if len(off) > 1 else "{}"
+            rows.append({"table": table, "column": column, "difference": mean, "low": low, "high": high,
+                         "words": words.format(*map(prose.short, (mean, low, high))),
+                         "absolute": float(np.abs(off).mean()), "n": len(off)})
+    return rows
+
+
+def rank_facts(runs, printed):
+    """Rank correlations over problems of our shares with the published ones; {} of fewer than three."""
+    shares = figures.means(runs, printed)
+    both = {measure: [(share, printed[key][p]["test"]) for p, share in shares[measure]["percents"].items()]
+            for measure, key in (("step", "attack"), (10, 10))}
+    if min(map(len, both.values())) < 3:
+        return {}
+    step, ten = (float(rank_correlations(*np.array(pairs).T[:, None])[0]) for pairs in both.values())
+    return {"step": step, "ten": ten, "n": len(both["step"])}
+
+
 def counting(zero):
     """How images with a gradient of exactly zero count."""
     return "attackable" if zero else "not attackable"
@@ -416,6 +462,30 @@ def as_printed_in_words(runs, plain, printed, larger=None):
             f"test images are attackable with them, {ours} with ours (paper: {paper}).")
 
 
+def printed_facts(plain, printed):
+    """The mean attackable test share of networks trained as printed, and the published one of the same pairs.
+
+    printed   {"attack": {problem: published row}}
+    """
+    shares = figures.means(plain, printed)["attack"]
+    return {"n": len(shares["percents"]), "ours": shares["mean"], "paper": shares["published"]}
+
+
+def good_trainings(again, printed, larger=None):
+    """Attackable test share over the further trainings of one problem that succeeded; {} of fewer than two.
+
+    {"n", "mean", "deviation" (standard deviation over trainings), "paper", "away": in deviations}
+    """
+    good = figures.learned(again, larger) if len(again) else again
+    shares = [tables.percent(part, "attack") for part in good.get("test", ()) if part["tried"]]
+    if len(shares) < 2:
+        return {}
+    mean, deviation = float(np.mean(shares)), float(np.std(shares, ddof=1))
+    published = printed["attack"][next(iter(figures.measured(good)))]["test"]
+    return {"n": len(shares), "mean": mean, "deviation": deviation, "paper": published,
+            "away": abs(published - mean) / deviation if deviation else None}
+
+
 # ---- readings on traffic signs ---------------------------------------------------------------------------
 def reading_rows(printed, chosen, *frames):
     """A row a reading: its networks, and how far their attackable test shares are from the published ones.
@@ -423,7 +493,7 @@ def reading_rows(printed, chosen, *frames):
     chosen   runs of the network that Section 7.1.1 chooses; `frames` have the other readings
     The deviation is the mean over problems; seeds of a problem are averaged, failed trainings left out.
     """
-    runs = [("chosen in Section 7.1.1", u) for u in chosen.to_dict("records")] + [
+    runs = [("ours: half the dropout and epochs", u) for u in chosen.to_dict("records")] + [
         (READINGS[experiments.reading(u["architecture"])], u) for f in frames for u in f.to_dict("records")]
     networks = pd.DataFrame([{
         "reading": name, "problem": problem, "found": tables.flipped_by_step(u["test"])["percent"],
@@ -440,6 +510,21 @@ def reading_rows(printed, chosen, *frames):
     return rows
 
 
+def readings_beside(printed, plain, chosen, rest):
+    """`reading_rows` in the order in which the page has its runs."""
+    return reading_rows(printed, chosen, plain, rest)
+
+
+def accuracies_of_splits(images, whole):
+    """Mean test accuracy, single images or whole tracks held out, over problems that succeeded with both."""
+    single, by_track = (figures.measured(figures.learned(runs, figures.LARGER_SIGN))
+                        for runs in (images, whole))
+    both = single.keys() & by_track.keys()
+    return both and {"problems": len(both), **{
+        name: prose.mean([tables.percent(nets[p]["test"], "accuracy") for p in both])
+        for name, nets in (("images", single), ("tracks", by_track))}}
+
+
 def nearest_in_words(rows):
     """Which of the `reading_rows` on most problems is nearest to the published shares."""
     most = max(row["problems"] for row in rows)
@@ -448,5 +533,5 @@ def nearest_in_words(rows):
         return ""
     nearest = sorted(points, key=points.get)
     others = "; ".join(f"*{name}* {prose.short(points[name])}" for name in nearest[1:])
-    return (f"Of the readings on {figures.counted(most, 'problem')}, *{nearest[0]}* is nearest: the mean "
+    return (f"Of the networks on {figures.counted(most, 'pair')}, *{nearest[0]}* is nearest: the mean "
             f"deviation is {prose.short(points[nearest[0]])} points ({others}).")

@@ -122,6 +122,15 @@ def printed(item, **where):
             if all(row.get(name) == value for name, value in where.items())}
 
 
+RANDOM = dict(zip(DELTAS, ("table-9", "table-10", "table-11", "table-12")))     # of CIFAR-10, by delta
+
+
+def cifar10_shares(paper):
+    """`{key of a share: printed}` of Tables 4, 5 and 9 to 12; `paper` has the reference items by id."""
+    return {key: printed(paper[item])
+            for key, item in ({"accuracy": "table-4", "attack": "table-5"} | RANDOM).items()}
+
+
 def printed_shares(item):
     """`{key of a share: printed}` of Table 20 or 23."""
     return {key: printed(item, **row_of(key)) for key in QUANTITIES}
