@@ -59,6 +59,14 @@ def uniform_labels(networks):
             "paper": {"black": printed.count(label), "networks": len(printed)}}
 
 
+def accuracies(networks):
+    """Facts: mean test accuracy of each architecture in percent, and the published ones."""
+    row, = (row for row in PAPER["table-2"].rows if row["row"] == "testing_accuracy")
+    means = networks.groupby("architecture").test_pct.mean()
+    return {a: means.get(a) for a in ARCHITECTURES} | {
+        "paper": {a: row[f"architecture_{a}"]["value_pct"] for a in ARCHITECTURES}}
+
+
 def draw_labels(networks):
     """The labels of white (large) and black (grey) at the height of their probability; dashed: published."""
     figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.8), sharey=True, width_ratios=(2, 1))
@@ -255,6 +263,36 @@ def draw_pruning(runs):
     axes[0].set_ylabel("similarity (SSIM)")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center")
     return figure
+
+
+def example_title(example):
+    """Pruning, label and probability of an example."""
+    pruning = "unpruned" if example["t"] == 0 else "t = {t}, T = {T}".format(**example)
+    return f"{pruning}\nlabel {example['class']} ({example['probability']:.1%})"
+
+
+def draw_examples(runs):
+    """The digit and its adversarial examples, a row for each background."""
+    figure, axes = plt.subplots(len(runs), 5, figsize=(10, 2.5 * len(runs)), squeeze=False)
+    for row, u in zip(axes, runs.itertuples()):
+        first = f"original\nlabel {u.original_class} ({u.original_probability:.1%})"
+        display.image_grid(row, [u.original[0], *u.outside], [first, *map(example_title, u.shown)])
+        row[0].set_ylabel(f"towards {u.background}", fontsize=11)
+        for ax, e in zip(row[1:], u.shown):
+            ax.set_xlabel(f"SSIM {e['ssim']:.3f}", fontsize=10)
+    return figure
+
+
+def examples_data(runs):
+    """Every adversarial example in the picture with its facts, and the mean SSIM of each row."""
+    examples = {u.background: u.shown for u in runs.itertuples()}
+    # Not under the names of the published means, which belong to a digit and settings that are not stated.
+    means = {b: float(np.mean([e["ssim"] for e in shown])) for b, shown in examples.items()}
+    # The same digit leads both rows, and is itself none of the pictures right of it.
+    leads = [(u.original == runs.original.iloc[0]).all()
+             and not (u.outside == u.original).all((1, 2, 3)).any() for u in runs.itertuples()]
+    return {"examples": examples, "original_leads": bool(all(leads)),
+            "original_class": runs.original_class.tolist(), "mean_ssim": means}
 
 
 # ---- pictures of the items -------------------------------------------------------------------------------
