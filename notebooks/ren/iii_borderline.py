@@ -45,61 +45,151 @@ threshold: float = 0.99  # stop when the SSIM of the pair is above this (0..1]
 iterations: int = 9  # most mixtures per search [1..]
 
 # %% tags=["hide-cell"]
-import inspect
-
-import numpy as np
 import torch
+from torch import nn
 
 from papers.ren import experiments, figures
-from papers.ren.figures import over_nets
-from report import display, reference
-from report.cell import values
+from report import display
 from report.page import start
 from report.verdict import equality
-from shared import borderline
+from shared import borderline, inference, similarity
+from shared.data import standins
 
 page = start("ren/iii_borderline", globals())
 
 # %% [markdown]
-# ## What the paper claims, and how it is tested
+# ## The idea
 #
-# Algorithm 1 mixes a digit half and half with an image of another class and evaluates the network on the mixture. If the predicted label
-# is still that of the digit, the mixture replaces the digit; otherwise it replaces the other image. After a few mixtures the two images
-# are almost equal, and their predicted labels still differ. The paper measures the pair at the end of the search: $x_s$, the last image
-# inside the class of the original $x_o$, and $x_b$, the last one outside.
+# A network gives a digit one label and a white image another. Somewhere between the two images the label changes. Algorithm 1 finds this
+# place as a bisection does. It mixes the two images half and half and evaluates the network on the mixture. If the label is still that of
+# the digit, the mixture replaces the digit; otherwise it replaces the white image. After a few mixtures the two images are almost equal, and
+# their labels still differ.
 #
-# Here the algorithm runs in the paper's own steps, one digit at a time, and as a fast search over all digits at once. Both must find the
-# same pairs. Then each search is checked for two statements of the paper: the labels of its two ends, and when it stops
-# ({download}`experiments.py <../../papers/ren/experiments.py>`).
+# The paper then compares three images: the original $x_o$, the last image with its label $x_s$, and the first image without it $x_b$. Its
+# measure is the structural similarity (SSIM), which is 1 for equal images. *Separability* is the similarity of the two sides $x_s$ and
+# $x_b$; *robustness* is that of $x_o$ and $x_s$. A small robustness is a large change, so **lower means more robust**.
+#
+# ## Step by step: one digit, mixed with white
+#
+# The algorithm needs nothing but labels. This small network learns the embedded digits in a second.
+
+# %% tags=["show-input"]
+digits = {name: torch.as_tensor(part) for name, part in standins.digits().items()}
+torch.manual_seed(0)
+network = nn.Sequential(nn.Flatten(), nn.Linear(28 * 28, 10))
+optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
+for _ in range(50):
+    optimiser.zero_grad()
+    nn.functional.cross_entropy(network(digits["x_train"] / 255), digits["y_train"]).backward()
+    optimiser.step()
+classify = inference.classifier(network)    # uint8 images [N, 1, 28, 28] to labels [N]
+
+
+# %% [markdown]
+# Below are the steps of the paper. `uint8(a/2 + b/2)` is computed as MATLAB, the paper's software, does. Change a line, run the cell and the
+# next one, and the images change.
+
+# %% tags=["show-input"]
+def mix(a, b):
+    """The mean of two uint8 images: each half is rounded, .5 upwards, and the sum stops at 255."""
+    return (torch.floor(a / 2 + 0.5) + torch.floor(b / 2 + 0.5)).clamp(max=255).byte()
+
+
+def algorithm_1(x_o, x_b, delta_s, it):
+    """The pair x_s, x_b from a digit x_o and a background x_b, [1, 1, H, W]; and [(mixture, SSIM)]."""
+    x_s, steps = x_o, []
+    for _ in range(it):
+        x_c = mix(x_b, x_s)
+        if classify(x_c) == classify(x_o):
+            x_s = x_c           # the mixture keeps the label: it replaces the digit
+        else:
+            x_b = x_c           # it does not: it replaces the background
+        steps.append((x_c, float(similarity.ssim(x_b, x_s))))
+        if steps[-1][1] > delta_s:
+            break
+    return x_s, x_b, steps
+
+
+white = torch.full_like(digits["x_test"][:1], 255)
+x_o = digits["x_test"][classify(digits["x_test"]) != classify(white)][:1]     # a digit with another label
+x_s, x_b, steps = algorithm_1(x_o, white, threshold, iterations)
+
+# %%
+images = torch.cat([x_o, white, *(x_c for x_c, _ in steps), x_s, x_b])
+names = ["digit", "white", *(f"mix {n}" for n in range(1, len(steps) + 1)), "last with", "first without"]
+titles = [f"{name}:\nlabel {label}" for name, label in zip(names, classify(images))]
+display.picture(
+    figures.in_rows(images, titles, classify(images) == classify(x_o)),
+    "One search of the cell above. Blue frames: the label of the digit; orange frames: another one. The last "
+    f"two images have a similarity of {steps[-1][1]:.3f}; that of the digit and the last image with its "
+    f"label is {float(similarity.ssim(x_s, x_o)):.3f}.",
+    "A digit, a white image, mixtures of the two with their labels, and the last two, which look alike.")
+
+# %% [markdown]
+# The fast search, which the results of this page use, ends with the same two images. It takes all digits at once.
+
+# %% tags=["show-input"]
+fast = borderline.search(classify, x_o, white, threshold=threshold, max_iterations=iterations)
+assert torch.equal(fast.inside, x_s) and torch.equal(fast.outside, x_b), "other images than those above"
 
 # %%
 scale = page.scale(**experiments.BORDERLINE)
-steps = page.results(experiments.steps)          # the paper's steps beside the fast search
 searches = page.results(experiments.checked)     # the fast search from all digits
+compared = page.results(experiments.steps)       # the paper's steps beside it
+path = page.results(experiments.path)
 
 # %% [markdown]
-# ## Algorithm 1: mixing towards the boundary
+# ## What came out
 #
-# The code follows the paper's steps; the runs call it as shown. `uint8(a/2 + b/2)` is computed as MATLAB, the paper's software, does: each half is rounded, .5 upwards,
-# and the sum stops at 255.
+# Algorithm 1 ran from every test digit of MNIST, towards white and towards black, on networks of architecture A
+# ({download}`experiments.py <../../papers/ren/experiments.py>`).
+#
+# ### The two sides are as alike as the search demands
+#
+# The search makes the two sides as similar as it can and stops above the threshold. Their similarity therefore agrees with the published
+# one in every network, whatever the network has learned. The similarity of the digit and the last image with its label has no such rule.
+# It differs from training to training.
 
 # %%
-code = map(inspect.getsource, (experiments.half_and_half, experiments.algorithm_1))
-display.say("```python\n" + "\n\n".join(code) + "```")
+page.picture(
+    searches, figures.draw_similarities,
+    caption="Three similarities of one architecture. A dot: one network, mean over all digits; a tick: the "
+            "published value",
+    alt="Six rows of dots and ticks. Those of the two sides all lie just right of the line of the stopping "
+        "rule; the others are spread.")
+page.text(searches, figures.search_facts,
+        "Of {starts} starts {excluded:,} are left out, because the network gives digit and background one "
+        "label. Of the others {converged:.1f}% reach a similarity above {above} within {most} mixtures; the "
+        "mean is {mixtures:.1f} mixtures.")
 
 # %% [markdown]
-# The fast search must find the same two images with the same two labels, pixel for pixel, under two stopping rules: the published
-# one, and a limit of half as many mixtures without a threshold.
+# ### Two goals lead to the same image
+#
+# Equation 2 asks for the most similar pair, Equation 3 for the image without the label that is most similar to the digit, which is an
+# adversarial example. Both goals end with the same image in nearly all searches, since each mixture moves towards the digit
+# until the label returns.
+
+# %%
+page.text(searches, figures.search_facts,
+        "The image without the label that is most similar to the digit is another one than the last such "
+        "image in {another_picture:,} of {searched:,} searches.")
+
+# %% [markdown]
+# ## Where it differs, and why
+#
+# Nothing differs in the similarity of the two sides, by construction. The similarity of digit and last image is measured on five networks,
+# where the paper has one; {ref}`Section IV <ren-iv>` tests what training does to it. What the text leaves open can change the pair
+# itself. The next sentence tells how many pairs change if the halves of a mixture are cut off instead of rounded, as other programming
+# languages do.
 
 # %%
 CHANGED = ("threshold_twice_as_near_to_1", "threshold_half_as_near_to_1", "one_mixture_less",
            "one_mixture_more", "halves_cut_off")
-PROMISED = "searched", "excluded", "inside_wrong", "outside_wrong", "by_threshold", "by_limit"
 
 
 def promises(searches, steps):
     """Sums over all searches of what they promise, and over the compared digits of what differs."""
-    total = {k: int(searches[k].sum()) for k in PROMISED}
+    total = {k: int(searches[k].sum()) for k in figures.PROMISED}
     return total | {"otherwise": total["searched"] - total["by_threshold"] - total["by_limit"],
                     "compared": {k: int(steps[k].sum()) for k in ("digits", "as_printed", *CHANGED)}}
 
@@ -109,8 +199,6 @@ def evidence(d):
     return equality(d["compared"]["as_printed"] == 0, changed=[d["compared"][k] > 0 for k in CHANGED],
                     violations=d["inside_wrong"] + d["outside_wrong"] + d["otherwise"])
 
-page.statement("algorithm-1", (searches, steps), data=promises, evidence=evidence)
-
 
 def in_words(*runs):
     """Facts: how many searches were compared under both rules, and what each mutant changes."""
@@ -118,104 +206,93 @@ def in_words(*runs):
     return compared | {"both": 2 * compared["digits"], "mutants": len(CHANGED),
                        "fewest": min(compared[k] for k in CHANGED)}
 
-page.text((searches, steps), in_words,
-        "In {both} searches ({digits} starts, two stopping rules) the paper's steps and the fast search "
-        "end with different pairs in {as_printed} cases. Each of {mutants} *mutants*, copies of the steps "
-        "with one error built in, ends with another pair in {fewest} or more of {digits} searches, each "
-        "under one rule.")
+page.text((searches, compared), in_words,
+          "Cut-off halves end with another pair in {halves_cut_off} of {digits} searches.")
 
 # %% [markdown]
-# ## Figure 1: the steps of one search
+# ## Three things to remember
 #
-# The path below starts from one test digit and a uniform image to which the network assigns another label. Each mixture replaces one of
-# the two ends: that of the digit if it keeps the digit's label, that of the background if it does not.
+# 1. The similarity of the two sides describes the stopping rule of the search, not the network.
+# 2. Robustness is a similarity: a small number means that the digit can change a lot before its label does.
+# 3. A search needs few mixtures, since each one halves the difference of the two images.
+#
+# ## Try it
+#
+# - In the cell of Algorithm 1, call it with `0.999` instead of `threshold`. The last similarity in the caption exceeds the new value, after more
+#   mixtures; the check below then refuses the pair, because the fast search still has the old threshold.
+# - Replace `mix` by `a // 2 + b // 2`. The mixtures get darker by one grey level or two, and the check refuses the pair.
+# - `-p architecture c`: robustness moves; the similarity of the two sides stays where the search stops.
+# - `-p dataset fashion_mnist`: start from a shirt or a boot. The search again stops at two nearly equal images.
+#
+# ## Item by item
+#
+# ### Algorithm 1: mixing towards the boundary
+#
+# On the trained networks the steps of the cell above ({download}`algorithm_1 <../../papers/ren/experiments.py>`) must end with the same two images
+# and the same two labels as the fast search, pixel for pixel. They are compared under two stopping rules: the published one, and a limit
+# of half as many mixtures without a threshold.
 
 # %%
-path = page.results(experiments.path)
+page.statement("algorithm-1", (searches, compared), data=promises, evidence=evidence)
+page.text((searches, compared), in_words,
+        "In {both} searches ({digits} starts, two stopping rules) the paper's steps and the fast search "
+        "end with different pairs in {as_printed} cases. The check notices all {mutants} errors that we "
+        "built in: each ends with another pair in {fewest} or more of {digits} searches.")
 
+# %% [markdown]
+# ### Figure 1: the steps of one search
+#
+# The path starts from one test digit and a uniform image to which the network assigns another label.
 
-def followed(runs):
-    """The path in words and numbers, and how fast halving makes 255 small."""
-    u = runs.iloc[0]
-    halved = [torch.full((1, 1, 1, 1), 255, dtype=torch.uint8)]
-    for _ in range(8):
-        halved.append(borderline.mix(halved[-1], torch.zeros_like(halved[-1])))
-    return {"background": u.background, "largest_difference": int(
-                np.abs(u.inside.astype(int) - u.outside.astype(int)).max()),
-            "titles": [title.replace("\n", ", ") for _, title, _ in figures.panels(runs)],
-            "labels": u.mixed_labels, "labels_hold": u.mixed_labels == u.asked_again,
-            "inside": u.inside_label, "outside": u.outside_label, "robustness": u.robustness,
-             "separability": u.separability,
-            "halvings_of_255": [int(h) for h in halved]}
-
+# %%
 PATH_ALT = ("A row of images: a digit, a uniform background, each mixture of the two with its label, and the "
             "final inside and outside images, which look alike and have different labels.")
 page.figure(
-    "figure-1", path, figures.draw_path, data=followed, alt=PATH_ALT,
+    "figure-1", path, figures.draw_path, data=figures.path_data, alt=PATH_ALT,
     caption="Figure 1 of Ren et al.: from a digit and a uniform background to a borderline pair. Above each "
             "mixture stand its predicted label, the end that it replaces, and the SSIM of the two ends after "
             "that. A dashed frame: another label than the digit's")
 
-
 # %% [markdown]
-# ## Robustness (definition): how far a digit may change
+# ### Robustness (definition): how far a digit may change
 #
-# Robustness is the gap between $x_o$ and $x_s$: how far the image can be distorted and keep its label. The paper reports the gap as an
-# SSIM, so **a small number is a large gap**: lower means more robust.
+# Robustness is the gap between $x_o$ and $x_s$. The paper reports the gap as an SSIM, so a small number is a large gap.
 
 # %%
-def means(runs, columns):
-    """Means over nets of some columns, for each background."""
-    return {row.pop("background"): row for row in over_nets(runs, ("background",), columns)}
-
-page.statement("definition-robustness", searches, data=lambda runs: means(runs, {"ssim": "robustness"}))
+page.statement("definition-robustness", searches,
+               data=lambda runs: figures.means(runs, {"ssim": "robustness"}))
 
 # %% [markdown]
-# ## Separability (definition): similarity of the two sides of the boundary
+# ### Separability (definition): similarity of the two sides of the boundary
 #
-# Separability is the SSIM of $x_s$ and $x_b$ at the end of the search. The paper reads a lower value as better separated classes. The
-# search makes this SSIM as large as it can and stops above the threshold, so the value mostly reflects the threshold.
+# Separability is the SSIM of $x_s$ and $x_b$ at the end of the search. The paper takes a lower value for better separated classes.
 
 # %%
-page.statement("definition-separability", searches, data=lambda runs: means(runs, {"ssim": "separability"}))
+page.statement("definition-separability", searches,
+               data=lambda runs: figures.means(runs, {"ssim": "separability"}))
 
 # %% [markdown]
-# ## Equation 2: closing in on the boundary
+# ### Equation 2: closing in on the boundary
 #
 # $$\text{maximise } \mathrm{SSIM}(x_b, x_s) \quad\text{such that}\quad C(x_s) = C(x_o),\; C(x_b) \neq C(x_o) \tag{2}$$
-#
-# Algorithm 1 follows this goal: its $x_b$ is the last image outside the class.
 
 # %%
-page.statement("equation-2", searches, data=lambda runs: means(
+page.statement("equation-2", searches, data=lambda runs: figures.means(
     runs, {"ssim_of_the_pair": "separability",
             "ssim_of_the_outside_picture_to_the_original": "adversarial"}))
 
 # %% [markdown]
-# ## Equation 3: the outside image most similar to the original
+# ### Equation 3: the outside image most similar to the original
 #
 # $$\text{maximise } \mathrm{SSIM}(x_b, x_o) \quad\text{such that}\quad C(x_s) = C(x_o),\; C(x_b) \neq C(x_o) \tag{3}$$
 #
-# The same search with another goal, an adversarial example: of all outside images that it visits, it keeps the one most similar to
-# the original. The table gives the mean SSIM of both definitions and of both goals.
+# Of all images without the label that the search visits, it keeps the one most similar to the original.
 
 # %%
-page.statement("equation-3", searches, data=lambda runs: means(
+page.statement("equation-3", searches, data=lambda runs: figures.means(
     runs, {"ssim_of_the_outside_picture_to_the_original": "nearest_adversarial"}))
-
-TABLE_3 = {row["background"]: row for row in reference.paper("ren")["table-3"].rows
-           if row["architecture"] == architecture.upper()}
-
-
-def goals(runs):
-    """A row a background: mean SSIM by both definitions and both goals, and the published means of two."""
-    rows = over_nets(runs, ("background",), {k: k for k in (
-        "robustness", "separability", "adversarial", "nearest_adversarial")})
-    return [row | {f"{k}_published": TABLE_3[row["background"]][f"{k}_ssim"]
-                   for k in ("robustness", "separability")} for row in rows]
-
 page.extra(
-    "goals", searches, goals,
+    "goals", searches, figures.goals,
     "Mean SSIM over digits and networks, with their standard deviation over networks. The published values "
     "are those of "
     "Table III",
@@ -224,32 +301,8 @@ page.extra(
             "adversarial": "last outside image to original (Equation 2)",
             "nearest_adversarial": "most similar outside image to original (Equation 3)"})
 
-
-# %%
-def facts_of(searches):
-    """For sentences: counts of the searches, their means, and the goals beside the published values."""
-    total = {k: int(searches[k].sum()) for k in (*PROMISED, "another_picture")}
-    rows, networks = values(goals(searches)), searches.net.nunique()
-    return total | {
-        "starts": total["searched"] + total["excluded"], "networks": networks, "s": "s" * (networks > 1),
-        "architecture": searches.architecture.iloc[0].upper(),
-        "converged": 100 * total["by_threshold"] / total["searched"],
-        "above": searches.threshold.iloc[0], "most": int(searches.iterations.iloc[0]),
-        **{k: float(np.average(searches[k], weights=searches.searched))
-           for k in ("separability", "mixtures")},
-        **{k: " and ".join(f"{row[k]:.3f} towards {row['background']}" for row in rows)
-           for k in ("robustness", "robustness_published")},
-        "paper": float(np.mean([row["separability_published"] for row in rows]))}
-
-page.text(searches, facts_of,
-        "Of {starts} starts {excluded:,} are excluded, because the network gives digit and background one "
-        "label. Of the others {converged:.1f}% reach an SSIM above {above} within {most} mixtures; the mean "
-        "is {mixtures:.1f} mixtures. The outside image most similar to the original is another than the "
-        "last one in {another_picture:,} of {searched:,} searches; in all others the two goals give the same "
-        "image.")
-
 # %% [markdown]
-# ## Choices that the paper leaves open
+# ### Choices that the paper leaves open
 #
 # | choice | ours | reason |
 # | --- | --- | --- |
@@ -258,13 +311,6 @@ page.text(searches, facts_of,
 # | a source that already has the background's class | excluded and counted | no boundary lies between the two |
 # | the class to stay in | the predicted label of the source | as in the pseudo-code |
 # | how goal (3) is searched | among all outside images visited, the one most similar to the original | the text changes the goal and nothing else |
-#
-# ## Exercises
-#
-# - `digit=7`: start from another digit, the test image of that index. The path stays as short, though the labels on its way may pass
-#   through third classes.
-# - `architecture="c"`: another network. Robustness moves; separability stays near one, where the search stops.
-# - `dataset="fashion_mnist"`: start from a shirt or a boot. The search again stops at two nearly equal images.
 
 # %%
 best, way = page.best(searches), page.best(path)
@@ -276,7 +322,7 @@ page.box(
     "it have a similarity (SSIM) above {above}. Of {searched:,} searches {converged:.1f}% end so, on average "
     "at {separability:.3f} (paper: {paper:.3f}).",
     "So the number describes the stopping rule.",
-    facts=facts_of(best) if drawn else None,
+    facts=figures.search_facts(best) if drawn else None,
     picture=figures.draw_stop(way, best) if drawn else None,
     alt="A digit, a uniform image and their mixtures. Below, a mark a network: the similarity of the two "
         "sides lies just right of the line where a search stops; that of digit and last image is spread.")

@@ -48,6 +48,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
+from torch import nn
 
 from papers.ren import claims, experiments, figures
 from papers.ren.experiments import SETTINGS, UNIFORM, UNPRUNED
@@ -55,63 +56,93 @@ from papers.ren.figures import over_nets
 from report import display, reference
 from report.cell import values
 from report.page import start
-from shared import borderline
+from shared import borderline, inference, similarity
+from shared.data import standins
 
 page = start("ren/v_pruning", globals())
 scale = page.scale(**experiments.PRUNING)
 TABLE = reference.paper("ren")["table-4"]
 
-
 # %% [markdown]
-# ## What the paper claims, and how it is tested
+# ## The idea
 #
-# Near a decision boundary two images with an SSIM above 0.99 have two labels ({ref}`Section IV <ren-iv>`). *Pixel pruning* sets every
-# pixel below $t$ to 0 and every pixel above $T$ to 255, so fewer images exist near a boundary. The paper claims that the two sides of
-# the boundary then become less similar: their SSIM, called *separability*, falls. The price is *robustness*, the SSIM of the digit and
-# the last image of the search with the digit's label: a higher value means a less robust network. For both a lower number is better.
+# Near a decision boundary two images that look alike have two labels ({ref}`Section IV <ren-iv>`). *Pixel pruning* sets every pixel below
+# $t$ to 0 and every pixel above $T$ to 255, so that fewer images exist near a boundary. The paper claims that the two sides of the boundary
+# then look different: their similarity (SSIM, 1 for equal images), called *separability*, falls. The price is *robustness*, the similarity of
+# the digit and the last image with its label: where it is high, a small change of the digit flips the label. For both a lower number is
+# better.
 #
-# {ref}`Algorithm 1 <ren-iii>` starts from every test digit, towards white and towards black, with three prunings and with none. The
-# paper does not state where pruning acts. We assume in Table IV that it acts on the digit, the background and every mixture
-# ({download}`experiments.py <../../papers/ren/experiments.py>`).
+# ## Step by step: one digit under four prunings
 #
-# ## Pixel pruning (procedure)
-#
-# The code below is the rule as printed. The fast rule of this page gives the same value for every grey level.
+# A small network learns the embedded digits in a second. {ref}`Algorithm 1 <ren-iii>` then mixes one digit with white. The paper does not
+# state where pruning acts. Here, as in Table IV, it acts on the digit, the background and every mixture.
 
 # %% tags=["show-input"]
-def prune_steps(level, t, T):
-    """One grey level after pruning."""
-    if level < t:
-        return 0
-    if level > T:
-        return 255
-    return level
+digits = {name: torch.as_tensor(part) for name, part in standins.digits().items()}
+torch.manual_seed(0)
+network = nn.Sequential(nn.Flatten(), nn.Linear(28 * 28, 10))
+optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
+for _ in range(50):
+    optimiser.zero_grad()
+    nn.functional.cross_entropy(network(digits["x_train"] / 255), digits["y_train"]).backward()
+    optimiser.step()
+classify = inference.classifier(network)    # uint8 images [N, 1, 28, 28] to labels [N]
 
 
-levels = torch.arange(256, dtype=torch.uint8)
-for t, T in (UNPRUNED, *SETTINGS):
-    assert borderline.prune(levels, t, T).tolist() == [prune_steps(v, t, T) for v in range(256)]
-assert [(s["t"], s["T"]) for s in TABLE.settings["pruning_settings"]] == list(SETTINGS)
+def prune(image, t, T):
+    """The rule as printed: pixels below t become 0, pixels above T become 255."""
+    pruned = image.clone()
+    pruned[image < t] = 0
+    pruned[image > T] = 255
+    return pruned
+
+
+def pruned_search(x_o, x_b, t, T):
+    """Algorithm 1 on pruned images: the digit, the last image with its label, the first one without it."""
+    x_o, x_b = prune(x_o, t, T), prune(x_b, t, T)
+    x_s = x_o
+    for _ in range(iterations):
+        x_c = prune(borderline.mix(x_b, x_s), t, T)
+        if classify(x_c) == classify(x_o):
+            x_s = x_c
+        else:
+            x_b = x_c
+        if similarity.ssim(x_b, x_s) > threshold:
+            break
+    return x_o, x_s, x_b
+
+
+# A digit that keeps its label under all prunings, and has neither that of white nor that of black.
+x_o = next(x for x in digits["x_test"].split(1) if experiments.stands_apart(classify, x))
+white = torch.full_like(x_o, 255)
+found = {(t, T): pruned_search(x_o, white, t, T) for t, T in (UNPRUNED, *SETTINGS)}
 
 # %%
-searches = page.results(experiments.pruned)
-
-
-def changed(runs):
-    """Percent of the pixels of the test digits that each setting changes, before any search."""
-    share = runs.groupby(["t", "T"]).changed.mean()
-    return {f"t = {t}, T = {T}": 100 * float(share[t, T]) for t, T in SETTINGS if (t, T) in share.index}
-
-page.statement("procedure-pixel-pruning", searches, data=changed)
-page.text(searches, lambda runs: "Of the pixels of the test digits, the rule changes " + "; ".join(
-    f"{percent:.1f}% with {setting}" for setting, percent in changed(runs).items()) + ".")
+figure, axes = plt.subplots(len(found), 3, figsize=(5, 7.6))
+for row, ((t, T), (digit_, last, first)) in zip(axes, found.items()):
+    labels = classify(torch.cat([digit_, last, first])).tolist()
+    display.image_grid(row, [digit_[0], last[0], first[0]], [
+        f"digit: {labels[0]}", f"last with: {labels[1]}", f"first without: {labels[2]}"])
+    row[0].set_ylabel("unpruned" if (t, T) == UNPRUNED else f"t = {t}, T = {T}")
+    row[1].set_xlabel(f"SSIM to digit {float(similarity.ssim(last, digit_)):.2f}")
+    row[2].set_xlabel(f"of the two sides {float(similarity.ssim(first, last)):.2f}")
+display.picture(figure, "Four searches of the cell above: a digit, the last image with its label, the first "
+                "without it.", "Four rows of three digits; from row to row the last two look less alike.")
 
 # %% [markdown]
-# ## Table IV: three prunings
-#
-# Means and standard deviations (STD) over the test digits; ± gives the standard deviation over networks. AE is the adversarial example.
+# The fast search, which the results of this page use, ends with the same images, and its rule gives the same value for every grey level.
+
+# %% tags=["show-input"]
+levels = torch.arange(256, dtype=torch.uint8)
+for (t, T), (_, last, first) in found.items():
+    fast = borderline.search(classify, x_o, white, threshold=threshold, max_iterations=iterations,
+                             prune=borderline.Pruning(t, T))
+    assert torch.equal(fast.inside, last) and torch.equal(fast.outside, first), "other images than above"
+    assert torch.equal(borderline.prune(levels, t, T), prune(levels, t, T)), "another rule than above"
 
 # %%
+assert [(s["t"], s["T"]) for s in TABLE.settings["pruning_settings"]] == list(SETTINGS)
+searches, curve = page.results(experiments.pruned), page.results(experiments.trade_off)
 SSIM = {"separability_ssim": "separability", "robustness_ssim": "robustness", "ae_ssim": "adversarial image"}
 MEANS = {name: f"{words.split()[0]}_mean" for name, words in SSIM.items()}
 COLUMNS = {f"{name.removesuffix('ssim')}{tail}": column.replace("mean", statistic)
@@ -130,22 +161,7 @@ def rows(runs, place="mixed", last=SETTINGS[-1]):
     chosen = pd.concat([of(runs, "mixed", [UNPRUNED]), of(runs, place, SETTINGS[:-1]), strongest])
     return over_nets(chosen, KEYS, COLUMNS)
 
-page.table(
-    "table-4", searches, rows,
-    note="The text calls the second setting T = 256 where the table has 255: both leave bright pixels alone.")
 
-
-# %% [markdown]
-# ## Where it differs: where pruning acts, and a pixel of 128
-#
-# A pruned mixture may equal one of the two images that it was made of. Then the search makes no progress and the two images stay
-# apart, which lowers the SSIM called separability.
-#
-# With $t = T = 128$ an image has the grey levels 0 and 255, and 128 where a pixel is exactly 128. The mean of 0 and 255,
-# rounded, is 128, which the rule leaves unchanged. With thresholds one level below or above, that mixture is pruned back to 255 or to 0. For each reading of the rule, and for
-# each network alone, the next table gives which claims of the paper would hold, and the mean distance of its SSIM from the published one.
-
-# %%
 def suspects(runs):
     """The claims of Table IV under each suspect, and the mean distance of its SSIM from the printed ones."""
     tried = {"as in Table IV": rows(runs), "pruning only the input of the network": rows(runs, "input"),
@@ -160,6 +176,120 @@ def suspects(runs):
             for name, means in values(tried).items()
             if len(means) == len(UNIFORM) * len((UNPRUNED, *SETTINGS))]
 
+
+def how_far(runs):
+    """Facts: mean distances from the published SSIM, as in Table IV and with 128 pruned; {} of too few."""
+    off = {row["reading"]: row["distance"] for row in suspects(runs)}
+    pruned = [distance for reading, distance in off.items() if reading.startswith("128 ")]
+    return {"here": off["as in Table IV"], "least": min(pruned)} if "as in Table IV" in off and pruned else {}
+
+
+# %% [markdown]
+# ## What came out
+#
+# The networks of {ref}`Section II <ren-ii>` were searched from every test digit, towards white and towards black
+# ({download}`experiments.py <../../papers/ren/experiments.py>`).
+#
+# ### A pruned mixture is often one of its two images again
+#
+# Then the search makes no progress, and the two sides stay apart. The next sentence tells how many searches with black-or-white images reach
+# the similarity that ends them.
+
+# %%
+def reached(runs):
+    """Facts: percent of the searches that reach the threshold, unpruned and with the strongest pruning."""
+    at = {name: of(runs, "mixed", [pruning]).reached.mean()
+          for name, pruning in (("plain", UNPRUNED), ("pruned", SETTINGS[-1]))}
+    return {name: 100 * float(share) for name, share in at.items()} | {"threshold": runs.threshold.max()}
+
+
+page.text(searches, reached,
+          "Without pruning {plain:.1f}% of the searches reach a similarity of {threshold}, with "
+          "black-or-white images {pruned:.2g}%.")
+
+# %% [markdown]
+# ### More pruning trades one similarity for the other
+#
+# The paper measures three settings. Moving the threshold in small steps gives the whole curve of one network: each point is one $t$, once with
+# bright pixels left alone ($T = 255$) and once with every pixel but those equal to $t$ set to 0 or 255 ($T = t$). A published setting
+# (cross) near a curve but far from our point with the same thresholds agrees in the trade-off, not in the thresholds.
+
+# %%
+page.picture(
+    curve, figures.draw_trade_off,
+    caption="The trade-off between separability and robustness over the threshold t (size of the marks): "
+            "bright pixels left alone (T = 255, joined in the order of t) or all pixels but those equal to t "
+            "set to 0 or 255 (T = t)",
+    alt="Two panels, towards white and black: robustness over separability, published settings as crosses.")
+
+
+# %% [markdown]
+# ### One network by itself need not show the trade-off at every step
+#
+# The paper calls the trade-off one of every step to a stronger pruning: where the two sides become less similar, digit and last image become
+# more similar. The means over networks follow this rule.
+
+# %%
+def single(runs):
+    """Facts: in how many networks alone each fall of one similarity is paid by a rise of the other."""
+    alone = [row for row in suspects(runs) if row["reading"].startswith("network ")]
+    return {"paid": sum(row["each fall is paid"] is True for row in alone), "n": len(alone)} if alone else {}
+
+
+page.text(searches, single, "The rule holds at every step for {paid} of {n} networks by itself.")
+
+# %% [markdown]
+# ## Where it differs, and why
+#
+# Two of the causes that we tested are ways to understand the rule. The first is where pruning acts: on all images, on the input of the network
+# only, or on the digit only. The second is a pixel of exactly 128 under $t = T = 128$. The mean of 0 and 255, rounded, is 128, which the
+# printed rule leaves unchanged, so that grey remains in an image of black and white. With thresholds one level below or above, that mixture is
+# pruned back to 255 or to 0. The table under Table IV lists them, and what each network shows by itself.
+
+# %%
+page.text(searches, how_far,
+          "The mean distance from the published SSIM is {here:.3f} as in Table IV, and {least:.3f} or more "
+          "if pixels of exactly 128 are pruned, too.")
+
+
+# %% [markdown]
+# ## Three things to remember
+#
+# 1. Pruning makes the two sides of the boundary different, because fewer images lie between them.
+# 2. A digit then keeps its label under smaller changes only.
+# 3. The direction is the same in every network; the sizes depend much on the single training.
+#
+# ## Try it
+#
+# - In the cell above, add `(192, 255)` to the prunings: `for t, T in (UNPRUNED, (192, 255), *SETTINGS)`. One more row appears, and the check below
+#   includes it.
+# - `-p place input`: the network gets pruned images, the pair itself stays unpruned. All points of the curve move to the right edge, since the pair
+#   can be as similar as without pruning.
+# - `-p architecture c`: another network. The curves keep their direction; their places move.
+#
+# ## Item by item
+#
+# ### Pixel pruning (procedure): what the rule changes
+
+# %%
+def changed(runs):
+    """Percent of the pixels of the test digits that each setting changes, before any search."""
+    share = runs.groupby(["t", "T"]).changed.mean()
+    return {f"t = {t}, T = {T}": 100 * float(share[t, T]) for t, T in SETTINGS if (t, T) in share.index}
+
+page.statement("procedure-pixel-pruning", searches, data=changed)
+page.text(searches, lambda runs: "Of the pixels of the test digits, the rule changes " + "; ".join(
+    f"{percent:.1f}% with {setting}" for setting, percent in changed(runs).items()) + ".")
+
+# %% [markdown]
+# ### Table IV: three prunings
+#
+# Means and standard deviations (STD) over the test digits; ± gives the standard deviation over networks. AE is the adversarial example.
+
+# %%
+page.table(
+    "table-4", searches, rows,
+    note="The text calls the second setting T = 256 where the table has 255: both leave bright pixels alone.")
 page.extra("pruning-suspects", searches, suspects,
            "The paper's claims on Table IV by each reading, and the mean absolute distance of its SSIM "
            "values from the published ones.", header={
@@ -169,81 +299,16 @@ page.extra("pruning-suspects", searches, suspects,
                    "adversarial examples: larger change towards white than towards black"))),
                "distance": "mean distance, SSIM"})
 
-def how_far(runs):
-    """Facts: mean distances from the published SSIM, as in Table IV and with 128 pruned; {} of too few."""
-    off = {row["reading"]: row["distance"] for row in suspects(runs)}
-    pruned = [distance for reading, distance in off.items() if reading.startswith("128 ")]
-    return {"here": off["as in Table IV"], "least": min(pruned)} if "as in Table IV" in off and pruned else {}
-
-
-page.text(searches, how_far,
-          "The mean distance from the published SSIM is {here:.3f} as in Table IV, and {least:.3f} or more "
-          "if pixels of exactly 128 are pruned, too.")
-
 # %% [markdown]
-# ## The trade-off over all thresholds
+# ### Figure 3: adversarial examples of one digit
 #
-# The paper measures three settings. Moving the threshold in small steps gives the whole curve, on one network: each point is one
-# $t$, once with bright pixels left alone ($T = 255$) and once with every pixel but those equal to $t$ set to 0 or 255 ($T = t$). A published setting (cross) near a
-# curve but far from our point with the same thresholds agrees in the trade-off, not in the thresholds. On both axes lower is better.
-
-# %%
-curve = page.results(experiments.trade_off)
-page.picture(
-    curve, figures.draw_trade_off,
-    caption="The trade-off between separability and robustness over the threshold t (size of the marks): "
-            "bright pixels left alone (T = 255, joined in the order of t) or all pixels but those equal to t "
-            "set to 0 or 255 (T = t)",
-    alt="Two panels, towards white and black: robustness over separability, published settings as crosses.")
-
-# %% [markdown]
-# ## Figure 3: adversarial examples of one digit
-#
-# The paper shows two rows of adversarial examples next to a digit and prints the mean SSIM of each row to it. Neither the settings
-# nor the background of a row are stated. Here the first row is mixed with white and the second with black, unpruned and under the
-# three prunings.
+# The paper shows two rows of adversarial examples next to a digit and prints the mean SSIM of each row to it. Neither the settings nor the
+# background of a row are stated. Here the first row is mixed with white and the second with black.
 
 # %%
 pictures = page.results(experiments.pruned_digits)
-
-
-def title(example):
-    """Pruning, label and probability of an example."""
-    pruning = "unpruned" if example["t"] == 0 else "t = {t}, T = {T}".format(**example)
-    return f"{pruning}\nlabel {example['class']} ({example['probability']:.1%})"
-
-
-def draw_examples(runs):
-    """The digit and its adversarial examples, a row for each background."""
-    figure, axes = plt.subplots(len(runs), 5, figsize=(10, 2.5 * len(runs)), squeeze=False)
-    for row, u in zip(axes, runs.itertuples()):
-        first = f"original\nlabel {u.original_class} ({u.original_probability:.1%})"
-        display.image_grid(row, [u.original[0], *u.outside], [first, *map(title, u.shown)])
-        row[0].set_ylabel(f"towards {u.background}", fontsize=11)
-        for ax, e in zip(row[1:], u.shown):
-            ax.set_xlabel(f"SSIM {e['ssim']:.3f}", fontsize=10)
-    return figure
-
-
-def figure_data(runs):
-    """Every adversarial example in the picture with its facts, and the mean SSIM of each row."""
-    examples = {u.background: u.shown for u in runs.itertuples()}
-    # Not under the names of the published means, which belong to a digit and settings that are not stated.
-    means = {b: float(np.mean([e["ssim"] for e in shown])) for b, shown in examples.items()}
-    # The same digit leads both rows, and is itself none of the pictures right of it.
-    leads = [(u.original == runs.original.iloc[0]).all()
-             and not (u.outside == u.original).all((1, 2, 3)).any() for u in runs.itertuples()]
-    return {"examples": examples, "original_leads": bool(all(leads)),
-            "original_class": runs.original_class.tolist(), "mean_ssim": means}
-
-
-def row_there(background):
-    """Data -> whether a row is there, all of it of another class than the digit, also when evaluated anew."""
-    return lambda d: bool(row := d["examples"].get(background)) and all(
-        e["class"] == e["answer"] and e["class"] not in d["original_class"] for e in row)
-
 page.figure(
-    "figure-3", pictures, draw_examples, data=figure_data,
+    "figure-3", pictures, figures.draw_examples, data=figures.examples_data,
     caption="Figure 3 of Ren et al.: a test digit (left) and its adversarial examples, with their labels, "
             "probabilities and the SSIM to the digit",
     alt="Two rows of five images: a digit, then its adversarial examples towards white and towards black.",
@@ -251,7 +316,7 @@ page.figure(
          "compared.")
 
 # %% [markdown]
-# ## Choices that the paper leaves open
+# ### Choices that the paper leaves open
 #
 # | choice | ours | reason |
 # | --- | --- | --- |
@@ -262,12 +327,6 @@ page.figure(
 # | “drops clearly” and “changes little”, in one claim on Table IV and Figure 3 | whether the change towards white is the larger one, in SSIM and as a share of the unpruned value; not judged where the two disagree | the text names no bound |
 # | a pixel of exactly 128 under $t = T = 128$ | stays 128 | the rule says what happens below and above only |
 # | which digit, settings and backgrounds Figure 3 shows | the first digit that keeps its label under all prunings, a label of neither white nor black; white above, black below | the text calls the loss of similarity larger towards white |
-#
-# ## Exercises
-#
-# - `place="input"`: the network gets pruned images, the pair itself stays unpruned. All points of the trade-off curve move to the
-#   right edge, since the pair can be as similar as without pruning.
-# - `architecture="c"`: another network. The curves keep their direction; their places move.
 
 # %%
 best = page.best(searches)

@@ -5,11 +5,12 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import torch
 
 from papers.ren.experiments import ARCHITECTURES, SETTINGS, UNPRUNED
 from report import display, reference
-from report.cell import Cell
-from report.comparison import LEAST
+from report.cell import Cell, values
+from shared import borderline
 from shared.borderline import UNIFORM
 
 PAPER = reference.paper("ren")
@@ -61,6 +62,14 @@ def uniform_labels(networks):
             "paper": {"black": printed.count(label), "networks": len(printed)}}
 
 
+def accuracies(networks):
+    """Facts: mean test accuracy of each architecture in percent, and the published ones."""
+    row, = (row for row in PAPER["table-2"].rows if row["row"] == "testing_accuracy")
+    means = networks.groupby("architecture").test_pct.mean()
+    return {a: means.get(a) for a in ARCHITECTURES} | {
+        "paper": {a: row[f"architecture_{a}"]["value_pct"] for a in ARCHITECTURES}}
+
+
 def draw_labels(networks):
     """The labels of white (large) and black (grey) at the height of their probability; dashed: published."""
     figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.8), sharey=True, width_ratios=(2, 1))
@@ -83,6 +92,55 @@ def draw_labels(networks):
 
 
 # ---- Section III -----------------------------------------------------------------------------------------
+PROMISED = "searched", "excluded", "inside_wrong", "outside_wrong", "by_threshold", "by_limit"
+
+
+def means(runs, columns):
+    """Means over nets of some columns, for each background."""
+    return {row.pop("background"): row for row in over_nets(runs, ("background",), columns)}
+
+
+def goals(runs):
+    """A row a background: mean SSIM by both definitions and both goals, and the published means of two."""
+    printed = {row["background"]: row for row in PAPER["table-3"].rows
+               if row["architecture"] == runs.architecture.iloc[0].upper()}
+    rows = over_nets(runs, ("background",), {k: k for k in (
+        "robustness", "separability", "adversarial", "nearest_adversarial")})
+    return [row | {f"{k}_published": printed[row["background"]][f"{k}_ssim"]
+                   for k in ("robustness", "separability")} for row in rows]
+
+
+def search_facts(searches):
+    """For sentences: counts of the searches, their means, and the goals beside the published values."""
+    total = {k: int(searches[k].sum()) for k in (*PROMISED, "another_picture")}
+    rows, networks = values(goals(searches)), searches.net.nunique()
+    return total | {
+        "starts": total["searched"] + total["excluded"], "networks": networks, "s": "s" * (networks > 1),
+        "architecture": searches.architecture.iloc[0].upper(),
+        "converged": 100 * total["by_threshold"] / total["searched"],
+        "above": searches.threshold.iloc[0], "most": int(searches.iterations.iloc[0]),
+        **{k: float(np.average(searches[k], weights=searches.searched))
+           for k in ("separability", "mixtures")},
+        **{k: " and ".join(f"{row[k]:.3f} towards {row['background']}" for row in rows)
+           for k in ("robustness", "robustness_published")},
+        "paper": float(np.mean([row["separability_published"] for row in rows]))}
+
+
+def path_data(runs):
+    """The path in words and numbers, and how fast halving makes 255 small."""
+    u = runs.iloc[0]
+    halved = [torch.full((1, 1, 1, 1), 255, dtype=torch.uint8)]
+    for _ in range(8):
+        halved.append(borderline.mix(halved[-1], torch.zeros_like(halved[-1])))
+    return {"background": u.background, "largest_difference": int(
+                np.abs(u.inside.astype(int) - u.outside.astype(int)).max()),
+            "titles": [title.replace("\n", ", ") for _, title, _ in panels(runs)],
+            "labels": u.mixed_labels, "labels_hold": u.mixed_labels == u.asked_again,
+            "inside": u.inside_label, "outside": u.outside_label, "robustness": u.robustness,
+             "separability": u.separability,
+            "halvings_of_255": [int(h) for h in halved]}
+
+
 def draw_stop(path, searches):
     """One path in a row of images; below, both similarities of each network, and where a search stops.
 
@@ -108,6 +166,27 @@ def draw_stop(path, searches):
     ax.set(yticks=(0, 1), yticklabels=("the two sides", "digit and last image\nwith its label"),
            xlim=(0, 1.03), ylim=(1.5, -0.5), xlabel="mean similarity (SSIM) of a network's searches")
     ax.legend(loc="upper left")
+    return figure
+
+
+def draw_similarities(searches):
+    """Three similarities of one architecture to both ends: a dot a network, a tick the published one."""
+    printed = {row["background"]: row for row in PAPER["table-3"].rows
+               if row["architecture"] == searches.architecture.iloc[0].upper()}
+    rows = {"the two sides": ("separability", "separability"),
+            "digit, last image with its label": ("robustness", "robustness"),
+            "digit, first image without it": ("adversarial", "ae")}
+    places = {(name, b): y for y, (name, b) in enumerate((name, b) for name in rows for b in UNIFORM)}
+    figure, ax = plt.subplots(figsize=(7, 3.2))
+    for (name, b), y in places.items():
+        ours, theirs = rows[name]
+        values, color = searches[searches.background == b][ours], display.PALETTE[list(UNIFORM).index(b)]
+        ax.plot(values, [y] * len(values), "o", ms=7, alpha=0.7, color=color)
+        ax.plot(printed[b][f"{theirs}_ssim"], y, "|", ms=18, mew=2.5, color=display.PRINTED)
+    ax.axvline(searches.threshold.iloc[0], color="k", lw=1, ls="--")
+    ax.set(yticks=[*places.values()], yticklabels=[f"{name}, to {b}" for name, b in places], xlim=(0, 1.03),
+           xlabel="similarity (SSIM); dashed: where a search stops")
+    ax.invert_yaxis()
     return figure
 
 
@@ -189,7 +268,53 @@ def draw_pruning(runs):
     return figure
 
 
+def example_title(example):
+    """Pruning, label and probability of an example."""
+    pruning = "unpruned" if example["t"] == 0 else "t = {t}, T = {T}".format(**example)
+    return f"{pruning}\nlabel {example['class']} ({example['probability']:.1%})"
+
+
+def draw_examples(runs):
+    """The digit and its adversarial examples, a row for each background."""
+    figure, axes = plt.subplots(len(runs), 5, figsize=(10, 2.5 * len(runs)), squeeze=False)
+    for row, u in zip(axes, runs.itertuples()):
+        first = f"original\nlabel {u.original_class} ({u.original_probability:.1%})"
+        display.image_grid(row, [u.original[0], *u.outside], [first, *map(example_title, u.shown)])
+        row[0].set_ylabel(f"towards {u.background}", fontsize=11)
+        for ax, e in zip(row[1:], u.shown):
+            ax.set_xlabel(f"SSIM {e['ssim']:.3f}", fontsize=10)
+    return figure
+
+
+def examples_data(runs):
+    """Every adversarial example in the picture with its facts, and the mean SSIM of each row."""
+    examples = {u.background: u.shown for u in runs.itertuples()}
+    # Not under the names of the published means, which belong to a digit and settings that are not stated.
+    means = {b: float(np.mean([e["ssim"] for e in shown])) for b, shown in examples.items()}
+    # The same digit leads both rows, and is itself none of the pictures right of it.
+    leads = [(u.original == runs.original.iloc[0]).all()
+             and not (u.outside == u.original).all((1, 2, 3)).any() for u in runs.itertuples()]
+    return {"examples": examples, "original_leads": bool(all(leads)),
+            "original_class": runs.original_class.tolist(), "mean_ssim": means}
+
+
 # ---- pictures of the items -------------------------------------------------------------------------------
+def in_rows(images, titles, kept, columns=4):
+    """Images in rows, the last two beside each other; blue frames where `kept`, else orange."""
+    before = len(images) - 2
+    last = before + (before % columns == columns - 1)
+    height = -(-(last + 2) // columns)
+    figure, axes = plt.subplots(height, columns, figsize=(1.8 * columns, 2.3 * height), squeeze=False)
+    used = [*axes.flat[:before], *axes.flat[last:last + 2]]
+    display.image_grid(used, images, titles)
+    for ax in set(axes.flat) - set(used):
+        ax.set_axis_off()
+    for ax, same in zip(used, kept):
+        color, line = (display.PALETTE[0], "-") if same else (display.PALETTE[1], "--")
+        ax.spines[:].set(color=color, linewidth=3, linestyle=line)
+    return figure
+
+
 def panels(runs):
     """The images of the path in order, as (image, title, label)."""
     u = runs.iloc[0]
@@ -205,21 +330,9 @@ def panels(runs):
 
 def draw_path(runs):
     """The images of the path in rows of four, the final pair side by side; dashed: another label."""
-    shown = panels(runs)
-    before = len(shown) - 2
-    last = before + (before % 4 == 3)
-    height = -(-(last + 2) // 4)
-    figure, axes = plt.subplots(height, 4, figsize=(10.4, 3.1 * height), squeeze=False)
-    used = [*axes.flat[:before], *axes.flat[last:last + 2]]
-    titles = ["\n".join(textwrap.wrap(title.replace("\n", ", "), 22)) for _, title, _ in shown]
-    display.image_grid(used, [image for image, _, _ in shown], titles)
-    for ax in set(axes.flat) - set(used):
-        ax.set_axis_off()
-    for ax, (_, _, label) in zip(used, shown):
-        kept = label == shown[0][2]
-        ax.spines[:].set(color=display.PALETTE[0 if kept else 1], linewidth=3,
-                         linestyle="-" if kept else "--")
-    return figure
+    images, titles, labels = zip(*panels(runs))
+    titles = ["\n".join(textwrap.wrap(title.replace("\n", ", "), 22)) for title in titles]
+    return in_rows(images, titles, [label == labels[0] for label in labels])
 
 
 def draw_trade_off(runs):
