@@ -39,10 +39,12 @@ images: int = None  # of each class beside the chosen one; None takes the profil
 samples: int = None  # drawn from each box; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]
+import matplotlib.pyplot as plt
 import pandas as pd
 import torch
 
-from papers.shu import beyond, experiments, figures
+from papers.shu import beyond, experiments, figures, toy
+from papers.shu.attacks.iterative import BasicIterative
 from report import display
 from report.cell import Cell
 from report.page import start
@@ -50,16 +52,65 @@ from report.page import start
 page = start("shu/2_3_mobilenet", globals())
 PRINTED, INTERVALS, FEW = experiments.AIMED_AT, experiments.INTERVALS, experiments.FEW
 
+
 # %% [markdown]
-# ## What the paper claims, and how it is tested
+# ## The idea
 #
 # Five MobileNets $M_1, \dots, M_5$ for CIFAR-10 differ only in the seed of their training. The basic iterative method in L2 (BIM L2)
-# attacks $M_1$ on one aeroplane; the examples that $M_1$ assigns to one wrong class span a box as in {ref}`Section 2.1 <shu-2-1>`. The
-# paper claims that $M_1$ is wrong on all samples of boxes of about 200 values or more (an image has 3,072), that another is right on all
-# samples, and that samples need far less perturbation than the attack.
+# attacks $M_1$ on one aeroplane; the images that $M_1$ assigns to one wrong class span a box as in {ref}`Section 2.1 <shu-2-1>`. The
+# paper claims that $M_1$ is wrong on all random images of boxes of about 200 values or more (an image has 3,072), that another network is
+# right on all of them, and that they lie far nearer to the clean image than the attack's.
 #
-# Our aeroplane is the first of the test set that all networks classify correctly; the paper's is not known. All settings stand in
-# {download}`experiments.py <../../papers/shu/experiments.py>`.
+# ## Step by step: the attack in balls of several sizes
+#
+# Images of two pixels fill a plane, and a ball is a disc. The attack takes steps uphill on the loss, back into the ball, until the label
+# flips. Edit a step and run the cell again.
+
+# %% tags=["show-input"]
+def rms(change):
+    """The size of a change: its L2 norm over the square root of the number of values."""
+    return change.square().mean().sqrt()
+
+
+def by_the_paper(model, clean, label, size, *, step, iterations):
+    """BIM L2 in one ball: all images on the way; the last one is adversarial where the label flips."""
+    way = [clean]
+    for _ in range(iterations):
+        z = way[-1].clone().requires_grad_()
+        loss = torch.nn.functional.cross_entropy(model(z), label)
+        slope, = torch.autograd.grad(loss, z)
+        change = z.detach() - clean + step * slope / rms(slope)         # a step uphill
+        change = change * (size / rms(change)).clamp(max=1)             # back into the ball
+        way.append((clean + change).clamp(0, 1))
+        if model(way[-1]).argmax(1) != label:
+            break
+    return way
+
+
+models, x, y = toy.two_pixels(networks=5)
+number = int((x.flatten(1) - torch.tensor([0.84, 0.2])).norm(dim=1).argmin())
+clean, label = x[number:number + 1], y[number:number + 1]
+SIZES = (0.02, 0.06, 0.15)
+ways = [by_the_paper(models[0], clean, label, size, step=0.4 * size, iterations=10) for size in SIZES]
+
+# %% tags=["show-input"]
+ax = toy.draw_plane(models[0](toy.plane()).argmax(1), ["white", display.PALE], x=x, y=y)
+for n, (size, way) in enumerate(zip(SIZES, ways)):
+    ax.plot(*torch.cat(way).flatten(1).T, display.MARKERS[n] + "-", color=display.PALETTE[n], ms=4)
+    ax.add_patch(plt.Circle(clean.flatten().tolist(), size * 2**0.5, fill=False, color=display.PALETTE[n]))
+display.picture(ax.figure, "Steps of the attack in three balls around an image of two pixels (grey: the other class)",
+                "Three circles around a point beside a boundary; in the larger ones steps end in the grey class.")
+fast = [BasicIterative("L2", epsilon=size, step=0.4 * size, iterations=10, growths=1, halvings=0)(
+    models[0], clean, label, generator=0) for size in SIZES]
+wrong = [bool(models[0](way[-1]).argmax(1) != label) for way in ways]
+toy.compare(wrong == [bool(result.success) for result in fast] and all(
+    result.x_adv.allclose(way[-1], atol=1e-4) for way, result, flips in zip(ways, fast, wrong) if flips),
+    "adversarial images")
+
+# %% [markdown]
+# A small ball has no example; a large one has one farther out than needed. The search of the software that the authors use (Foolbox 2)
+# therefore halves and doubles the size, and so do we. Our aeroplane is the first of the test set that all networks classify correctly; the paper's is not known
+# ({download}`experiments.py <../../papers/shu/experiments.py>`).
 
 # %%
 scale = page.scale(**experiments.MOBILENET)
@@ -67,6 +118,7 @@ networks, sweeps, fifty, balls = map(page.results, (
     experiments.mobilenet_networks, experiments.mobilenet_sweeps, experiments.mobilenet_fifty,
     experiments.mobilenet_balls))
 digits = page.results(experiments.mlp_sweeps, plan=experiments.plan_perceptrons)     # those of Section 2.2
+both = (sweeps, digits)
 
 
 def bim(runs):
@@ -75,77 +127,7 @@ def bim(runs):
 
 
 # %% [markdown]
-# ## Table 8: errors of the five networks on clean images
-#
-# The length of the training is not published. Ours has 20 epochs, as many as a core trains in two hours.
-
-# %%
-page.table("table-8", networks, lambda runs: [figures.errors(runs)])
-
-# %% [markdown]
-# ## Table 9: errors on the attack's own images
-#
-# $M_1$ is the attacked network. The other numbers are arbitrary: compare $M_2$ to $M_5$ as a group. The paper's image is not known, so
-# that single values {ref}`cannot tell <one-choice>`.
-
-# %%
-page.table("table-9", sweeps, lambda runs: figures.attacked(bim(runs), "table-9", "n_perturbed_dims"),
-           behind=figures.BEHIND)
-
-
-# %% [markdown]
-# ## Figure 7: errors in boxes of growing dimension
-
-# %%
-def curves(runs):
-    """Of the box of Table 10: its intervals, and from which size on the attacked network is always wrong."""
-    for _, box in figures.of_rows(bim(runs), "table-10"):
-        widths, rates = box.box.widths, list(zip(*box.curve["rates"]))
-        sure = [b for n, b in enumerate(box.curve["sizes"]) if min(rates[0][n:]) == 1]
-        printed = {"largest_interval": float(widths[0]), "m1_saturation_dims": min(sure, default=None),
-                   "interval_2000th": float(widths[INTERVALS - 1]) if len(widths) >= INTERVALS else None}
-        return {**{name: Cell(value, status=figures.UNKNOWN) for name, value in printed.items()},
-                "sizes": list(box.curve["sizes"]), "networks": len(rates),
-                "most_of_each": [max(rate) for rate in rates], "last_of_each": [rate[-1] for rate in rates],
-                "in_the_box": box.at("rates")}
-    return {}
-
-
-page.figure("figure-7", sweeps, lambda runs: figures.draw_curves(bim(runs), "table-10"), data=curves,
-            alt="Misclassification rates of five networks against the number of intervals of the box.")
-
-# %% [markdown]
-# ## Figure 8: an image of the attack and one of the box
-#
-# Above, the example of the attack that lies nearest to the clean aeroplane; below, an image sampled from the box.
-
-# %%
-page.figure("figure-8", sweeps, lambda runs: figures.draw_pairs(bim(runs), "table-10"),
-            alt="Two images of an aeroplane: the attack's above, one sampled from the box below.")
-
-# %% [markdown]
-# ## Figure 9: the clean images of Sections 2.2 and 2.3
-
-# %%
-both = (sweeps, digits)
-page.figure("figure-9", both, lambda sweeps, digits: display.image_table([
-    {f"{name} {run.label if name == 'digit' else ''}".strip(): torch.as_tensor(run.clean).numpy()
-     for name, runs in (("digit", digits), ("aeroplane", sweeps)) for run in runs.itertuples()}]),
-    alt="The clean digits 5 and 7 and the clean aeroplane.")
-
-# %% [markdown]
-# ## Table 10: distances from the clean images
-#
-# As in Table 4, the published values are possible only as squared L2 norms ({ref}`audit`), so squared norms are compared.
-
-# %%
-page.table("table-10", both, lambda sweeps, digits: [
-    row for runs in (digits.assign(method="mlp"), bim(sweeps))
-    for row in figures.distances(runs, "table-10")], behind=figures.BEHIND)
-
-
-# %% [markdown]
-# ## Where it differs: errors on clean images, which values are kept, and how far the examples lie
+# ## What came out
 
 # %%
 def trained(runs):
@@ -163,6 +145,13 @@ page.text(networks, trained,
         "images (paper: {paper_min:.1f}% to {paper_max:.1f}%) and {train_min:.1f}% to {train_max:.1f}% on "
         "training images, which leaves room for longer training. We did not train longer, so what it does to "
         "the boxes is not measured.")
+
+# %% [markdown]
+# ### The rate depends on which values may vary
+#
+# A box keeps the values that all examples change, or those that most of them change.
+
+# %%
 page.extra("mobilenet-keep-rules", sweeps, lambda runs: beyond.by_rule(bim(runs), "table-10"),
            "Boxes of the printed size, or of all kept values where these are fewer: rates of the attacked "
            "network and of the others, mean squared L2 norm", header={
@@ -171,7 +160,22 @@ page.extra("mobilenet-keep-rules", sweeps, lambda runs: beyond.by_rule(bim(runs)
                "squared": "mean squared L2 distance"})
 
 # %% [markdown]
-# **Distance of the attack's images.** The published distances are far larger than ours. Foolbox 2 searches for the smallest ball that
+# ### Few images have a box in which the attacked network alone errs
+#
+# The images are five of each class. The target of each image is the class with the second largest logit; shares are of all fifty.
+
+# %%
+page.text(sweeps, lambda runs: figures.MEANT)
+page.extra("mobilenet-fifty", fifty, lambda runs: [beyond.over_images(runs.assign(method="bim-l2"))],
+           "Images of all classes, the second class as target: share with a box of a kind at some size, and "
+           "its 95% interval", header={
+               "attack": "attack", "images": "images", "boxes": "images with a box",
+               **{name: name for kind, name in figures.KINDS.items() if kind}})
+
+# %% [markdown]
+# ## Where it differs, and why
+#
+# The published distances are far larger than ours. Foolbox 2 searches for the smallest ball that
 # has an example, and so do we. The table shows the attack without this search, in balls of the published L2 norm and of 20% of it.
 # Images are clipped to [0, 1] and so lie nearer than the surface of their ball, as the table shows.
 
@@ -210,31 +214,96 @@ page.text(balls, in_balls,
         "squared L2 distance of {sampled} (paper: {their_samples}), so it does not repeat the paper's box.")
 
 # %% [markdown]
-# ## Beyond the published rows: fifty images
+# ## Three things to remember
 #
-# The images are five of each class. The target of each image is the class with the second largest logit; shares are of all fifty.
+# - Whether random images of a box are adversarial depends on which values the box lets vary.
+# - An attack that searches for the nearest example spans a small box; one without this search spans a large one.
+# - One aeroplane of an unknown index decides nothing, and our networks err more often on clean images.
+#
+# ## Try it
+#
+# - Add `0.3` to `SIZES` in the cell above: the steps grow with the ball. Is the adversarial image farther from the clean one?
+# - Replace `step=0.4 * size` by `step=0.1 * size` in both cells: ten steps may end before the boundary.
+# - `seed=1` as a parameter of the page: five other networks. Compare which others err.
+#
+# ## Item by item
+#
+# ### Table 8: errors of the five networks on clean images
+#
+# The length of the training is not published. Ours has 20 epochs, as many as a core trains in two hours.
 
 # %%
-page.text(sweeps, lambda runs: figures.MEANT)
-page.extra("mobilenet-fifty", fifty, lambda runs: [beyond.over_images(runs.assign(method="bim-l2"))],
-           "Images of all classes, the second class as target: share with a box of a kind at some size, and "
-           "its 95% interval", header={
-               "attack": "attack", "images": "images", "boxes": "images with a box",
-               **{name: name for kind, name in figures.KINDS.items() if kind}})
+page.table("table-8", networks, lambda runs: [figures.errors(runs)])
+
+# %% [markdown]
+# ### Table 9: errors on the attack's own images
+#
+# $M_1$ is the attacked network. The other numbers are arbitrary: compare $M_2$ to $M_5$ as a group. The paper does not say which image it
+# took ({ref}`one choice <one-choice>`).
+
+# %%
+page.table("table-9", sweeps, lambda runs: figures.attacked(bim(runs), "table-9", "n_perturbed_dims"),
+           behind=figures.BEHIND)
 
 
 # %% [markdown]
-# ## Choices that the paper leaves open
+# ### Figure 7: errors in boxes of growing dimension
+
+# %%
+def curves(runs):
+    """Of the box of Table 10: its intervals, and from which size on the attacked network is always wrong."""
+    for _, box in figures.of_rows(bim(runs), "table-10"):
+        widths, rates = box.box.widths, list(zip(*box.curve["rates"]))
+        sure = [b for n, b in enumerate(box.curve["sizes"]) if min(rates[0][n:]) == 1]
+        printed = {"largest_interval": float(widths[0]), "m1_saturation_dims": min(sure, default=None),
+                   "interval_2000th": float(widths[INTERVALS - 1]) if len(widths) >= INTERVALS else None}
+        return {**{name: Cell(value, status=figures.UNKNOWN) for name, value in printed.items()},
+                "sizes": list(box.curve["sizes"]), "networks": len(rates),
+                "most_of_each": [max(rate) for rate in rates], "last_of_each": [rate[-1] for rate in rates],
+                "in_the_box": box.at("rates")}
+    return {}
+
+
+page.figure("figure-7", sweeps, lambda runs: figures.draw_curves(bim(runs), "table-10"), data=curves,
+            alt="Misclassification rates of five networks against the number of intervals of the box.")
+
+# %% [markdown]
+# ### Figure 8: an image of the attack and one of the box
+#
+# Above, the example of the attack that lies nearest to the clean aeroplane; below, an image sampled from the box.
+
+# %%
+page.figure("figure-8", sweeps, lambda runs: figures.draw_pairs(bim(runs), "table-10"),
+            alt="Two images of an aeroplane: the attack's above, one sampled from the box below.")
+
+# %% [markdown]
+# ### Figure 9: the clean images of Sections 2.2 and 2.3
+
+# %%
+page.figure("figure-9", both, lambda sweeps, digits: display.image_table([
+    {f"{name} {run.label if name == 'digit' else ''}".strip(): torch.as_tensor(run.clean).numpy()
+     for name, runs in (("digit", digits), ("aeroplane", sweeps)) for run in runs.itertuples()}]),
+    alt="The clean digits 5 and 7 and the clean aeroplane.")
+
+# %% [markdown]
+# ### Table 10: distances from the clean images
+#
+# As in Table 4, the published values are possible only as squared L2 norms ({ref}`audit`), so squared norms are compared.
+
+# %%
+page.table("table-10", both, lambda sweeps, digits: [
+    row for runs in (digits.assign(method="mlp"), bim(sweeps))
+    for row in figures.distances(runs, "table-10")], behind=figures.BEHIND)
+
+
+# %% [markdown]
+# ### Choices that the paper leaves open
 #
 # | choice | ours | reason |
 # |---|---|---|
 # | network | 17 bottlenecks, first convolution without stride | the paper's text says 19, as that of Sandler et al. does, whose table lists 17; images are smaller than theirs |
 # | training | 20 epochs, batches of 64, random crops and flips, one-cycle schedule | only SGD, the learning rate, momentum and weight decay are printed |
 # | settings of the attack | 100 initial radii from 0.005 to 0.5 | the published script has 100 radii for the basic iterative method in L1 |
-#
-# ## Exercises
-#
-# - `seed=1`: five other networks. The attacked network misclassifies the examples again; compare which others do.
 
 # %%
 def draw_networks(facts):

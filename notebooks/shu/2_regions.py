@@ -44,37 +44,25 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from scipy import ndimage
 
-from papers.shu import beyond, experiments, figures
+from papers.shu import beyond, experiments, figures, toy
 from report import display
 from report.page import start
 from report.verdict import equality
 
 page = start("shu/2_regions", globals())
 
+
 # %% [markdown]
-# ## What the paper claims, and how it is tested
+# ## The idea
 #
 # Networks of one structure that are trained on the same data from different seeds assign some images to different classes. The paper
-# calls a connected set of such images an *uncertainty region* and claims that several of them lie in a small ball around one clean image.
-# It contrasts them with the textbook drawing of the {term}`decision boundary` as a single curve.
+# calls a connected set of such images an *uncertainty region* and claims that several of them can lie in a small ball around one clean
+# image. It contrasts them with the textbook drawing of the {term}`decision boundary` as a single curve. The paper's figures are sketches;
+# ours are measured. Ten LeNets classify the points of flat slices (planes) of image space through one digit.
 #
-# The paper's figures are sketches. Ours are measured: the ten LeNets of {ref}`Section 2.1 <shu-2-1>` classify the points of planes
-# through the chosen digit 1. An attack's adversarial examples span a *box* of images, an interval for each pixel that they all change. Each
-# pair of the eight attacks ({ref}`shu-2-4`) gives a plane through the digit and the centres of two boxes. The plane of Figure 1 contains two clean digits of
-# other classes.
-
-# %%
-scale = page.scale(**experiments.ONE_DIGIT)
-page.results(experiments.lenet_sweeps)       # the planes rest on it
-planes = page.results(experiments.planes)
-
-
-# %% [markdown]
-# ## Definition 1
+# ## Step by step: where networks disagree, piece by piece
 #
-# An uncertainty region is a connected set of images on each of which some two networks $M_i$, $M_j$ of a family disagree; the pair may
-# change from image to image. The fast code compares each network with the first one, which must give the same set. Two mutants, versions
-# with an error built in, must give another one.
+# Images of two pixels fill one plane, so that nothing lies outside it. Edit a step and run the cell again.
 
 # %% tags=["show-input"]
 def disagree(answers):
@@ -84,107 +72,45 @@ def disagree(answers):
             for n in range(len(answers[0]))]
 
 
-# %%
-said = np.random.default_rng(3).integers(0, 3, (4, 200))
-said[:, :60] = said[0, :60]
-fast = (said != said[0]).any(0)
-mutants = ((said != said[0]).all(0), said[0] != said[1])
-page.statement("definition-1", data={"networks": len(said), "images": said.shape[1],
-                                    "disagree": int(fast.sum())},
-              evidence=equality(disagree(said.tolist()) == fast.tolist(),
-                                changed=[bool((mutant != fast).any()) for mutant in mutants]))
+def connected(mask, side):
+    """The number of each point's piece, 1, 2 ..., and 0 where `mask` is False; neighbours are of one piece."""
+    piece, number = [0] * len(mask), 0
+    for seed in range(len(mask)):
+        if not mask[seed] or piece[seed]:
+            continue
+        number, todo = number + 1, [seed]       # a new piece: it spreads from neighbour to neighbour
+        while todo:
+            n = todo.pop()
+            if mask[n] and not piece[n]:
+                piece[n], column = number, n % side
+                todo += [m for m in (n - side, n + side) if 0 <= m < len(mask)]
+                todo += [n - 1] * (column > 0) + [n + 1] * (column < side - 1)
+    return piece
 
 
-# %% [markdown]
-# ## Ball volume (equation)
-#
-# $$|B(\delta, W)| = \frac{\pi^{d/2}}{\Gamma(1 + d/2)}\, \delta^d$$
-#
-# The same volume follows from a recursion that needs no Gamma function: $V_0 = 1$, $V_1 = 2\delta$, $V_d = V_{d-2} \cdot 2\pi\delta^2 / d$.
+models, x, y = toy.two_pixels(networks=5)       # they differ in their seed alone
+answers = [model(toy.plane()).argmax(1).tolist() for model in models]
+areas = connected(disagree(answers), toy.SIDE)
 
-# %%
-def log_volume(d, delta, *, power=0.5, shift=1):
-    """Natural logarithm of the volume of a ball in d dimensions, as printed."""
-    return d * power * math.log(math.pi) - math.lgamma(shift + d / 2) + d * math.log(delta)
-
-
-def by_recursion(d, delta):
-    """The same from two dimensions fewer, again and again."""
-    log = 0.0 if d % 2 == 0 else math.log(2 * delta)
-    return log + sum(math.log(2 * math.pi * delta**2 / n) for n in range(2 + d % 2, d + 1, 2))
-
-
-DIMENSIONS = (1, 2, 10, 100, 784, 3072, 150_528)
-apart, *mutants = (max(abs(log_volume(d, figures.DELTA, **change) - by_recursion(d, figures.DELTA)) / (1 + d)
-                       for d in DIMENSIONS) for change in ({}, {"power": 1}, {"shift": 0}, {"shift": 2}))
-volumes = {"dimensions": list(DIMENSIONS),
-           "log10_volume": [log_volume(d, figures.DELTA) / math.log(10) for d in DIMENSIONS]}
-
-
-page.statement("equation-ball-volume", data=volumes,
-               evidence=equality(apart < 1e-12, changed=[error > 1e-9 for error in mutants]))
+# %% tags=["show-input"]
+ax = toy.draw_plane(areas, ["white", *(display.PALETTE[n % 10] for n in range(max(1, *areas)))], x=x, y=y)
+display.picture(ax.figure, "Images of two pixels: each piece of disagreement of five networks has a colour",
+                "A plane with narrow bands between two classes of images, several pieces in different colours.")
+fast = (np.array(answers) != answers[0]).any(0).reshape(toy.SIDE, toy.SIDE)
+toy.compare(max(areas) == ndimage.label(fast)[1] and ((np.array(areas) > 0) == fast.ravel()).all(), "pieces")
 
 # %% [markdown]
-# The second half of the claim, that images of higher resolution leave room for more clean images, does not follow: most of a ball of
-# radius $\sqrt 6$ lies outside the cube $[0, 1]^d$ of images, so that its volume does not bound the number of clean images.
-#
-# ## Figure 1: one curve between two classes
-#
-# The left panel shows the popular view: two groups of points and one smooth curve, computed as the boundary between two Gaussian
-# densities. The right panel shows the classes that $M_1$ assigns in the plane through three clean digits.
+# The networks of all results below are the ten LeNets of {ref}`Section 2.1 <shu-2-1>`, the digit is that section's. An attack's adversarial
+# examples span a *box*, an interval for each pixel that they change. Each pair of eight attacks gives a plane through the digit and the
+# centres of two boxes. The plane of Figure 1 contains two clean digits of other classes.
 
 # %%
-rng = np.random.default_rng(0)
-GROUPS = [rng.normal(centre, spread, (60, 2))
-          for centre, spread in (((-2, 0), (1.1, 0.7)), ((2, 0.4), (0.7, 1.2)))]
+scale = page.scale(**experiments.ONE_DIGIT)
+networks = page.results(experiments.lenet_networks)
+page.results(experiments.lenet_sweeps)       # the planes rest on it
+planes = page.results(experiments.planes)
 
 
-def log_ratio(x, y):
-    """Difference of the log densities of the two groups, Gaussian with their own mean and spread."""
-    means, spreads = ([f(g, 0) for g in GROUPS] for f in (np.mean, np.std))
-    first, second = (-((x - m[0]) / s[0])**2 / 2 - ((y - m[1]) / s[1])**2 / 2 - np.log(s).sum()
-                     for m, s in zip(means, spreads))
-    return first - second
-
-
-def draw_labels(ax, labels, axis):
-    """The classes that one network assigns in a plane, each with its colour and its number."""
-    ax.imshow(labels, origin="lower", extent=(axis[0], axis[-1]) * 2, interpolation="nearest",
-              cmap=ListedColormap(display.PALETTE[:10]), vmin=-0.5, vmax=9.5, alpha=0.6)
-    for label in np.unique(labels):
-        rows, columns = np.nonzero(labels == label)
-        if len(rows) > labels.size / 100:
-            ax.text(axis[int(np.median(columns))], axis[int(np.median(rows))], str(label), ha="center")
-
-
-def draw_popular(runs):
-    """The sketch and the measured plane side by side."""
-    answers, axis, at = figures.of_runs(runs)["classes"]
-    figure, (left, right) = plt.subplots(1, 2, figsize=(display.WIDEST, 3.4))
-    for group, marker, colour in zip(GROUPS, display.MARKERS, display.PALETTE):
-        left.scatter(*group.T, s=14, marker=marker, color=colour)
-    grid = np.meshgrid(np.linspace(-6, 6, 200), np.linspace(-4, 4, 200))
-    left.contour(*grid, log_ratio(*grid), levels=[0], colors="k")
-    left.set(xlim=(-6, 6), ylim=(-4, 4), title="popular view", xticks=[], yticks=[])
-    draw_labels(right, answers[0], axis)
-    right.plot([0, *(p[0] for p in at)], [0, *(p[1] for p in at)], "ko", ms=5)
-    right.set(title="$M_1$ in a plane through three digits", xlabel="L2 distance")
-    return figure
-
-
-page.figure(
-    "figure-1", planes, draw_popular,
-    data=lambda runs: {"groups": len(GROUPS), "planes": len(figures.of_runs(runs))},
-    alt="Left two groups of points with a curve between; right coloured areas of classes.")
-
-
-# %% [markdown]
-# ## Figure 2: one region, or several
-#
-# At shaded points at least two of the ten networks assign different classes. The circle is the ball of radius $\delta$ with
-# $\delta^2 = 6$. It may cut one area into several pieces, and areas that are separate in a plane may be connected outside it.
-
-# %%
 def pieces(runs):
     """`{plane: (connected pieces of disagreement inside the ball, areas of the plane that they belong to)}`.
 
@@ -239,22 +165,166 @@ def counts(runs):
             "joined": sum(c > 1 and areas == 1 for c, areas in both)}
 
 
+# %% [markdown]
+# ## What came out
+
+# %%
+page.text(networks, lambda runs: beyond.clean_errors(runs, "table-1"), beyond.CLEAN)
+
+# %% [markdown]
+# ### Networks disagree close to a clean digit in most planes
+
+# %%
+page.text(planes, counts,
+        "In {with_any} of {planes} planes some of the {networks} networks disagree within the paper's radius.")
+
+# %% [markdown]
+# ### Pieces inside the ball belong to one area outside it
+
+# %%
+page.text(planes, counts,
+        "In {with_several} planes the disagreement inside the ball is in pieces, at most {most}. In {joined} of "
+        "these planes all pieces join outside the ball, within the plane.")
+
+# %% [markdown]
+# ## Where it differs, and why
+#
+# The paper's drawing shows separate regions in the ball. In our planes the ball cuts one area into pieces. Areas that are
+# separate in a plane may be connected outside it, and other planes may have separate ones, so that planes alone do not decide the claim.
+#
+# ## Three things to remember
+#
+# - Networks that differ in their seed alone disagree close to a clean image.
+# - Whether a region looks separate depends on where one stops looking.
+# - A plane is a thin slice: it can show that pieces join, not that they never do.
+#
+# ## Try it
+#
+# - Use `networks=2` in the cell above. The area of disagreement of two networks is part of that of five.
+# - Replace `any(` by `all(` in `disagree`: no image is left, since a network never disagrees with itself.
+# - `size=81` as a parameter of the page, in place of the 41 of `quick`: which areas join on the finer grid?
+#
+# ## Item by item
+#
+# ### Definition 1
+#
+# An uncertainty region is a connected set of images on each of which some two networks $M_i$, $M_j$ of a family disagree; the pair may
+# change from image to image. The fast code compares each network with the first one, which must give the same set. Two versions
+# with an error built in must give another one.
+
+# %%
+said = np.random.default_rng(3).integers(0, 3, (4, 200))
+said[:, :60] = said[0, :60]
+fast = (said != said[0]).any(0)
+mutants = ((said != said[0]).all(0), said[0] != said[1])
+page.statement("definition-1", data={"networks": len(said), "images": said.shape[1],
+                                    "disagree": int(fast.sum())},
+              evidence=equality(disagree(said.tolist()) == fast.tolist(),
+                                changed=[bool((mutant != fast).any()) for mutant in mutants]))
+
+
+# %% [markdown]
+# ### Ball volume (equation)
+#
+# $$|B(\delta, W)| = \frac{\pi^{d/2}}{\Gamma(1 + d/2)}\, \delta^d$$
+#
+# The same volume follows from a recursion that needs no Gamma function: $V_0 = 1$, $V_1 = 2\delta$, $V_d = V_{d-2} \cdot 2\pi\delta^2 / d$.
+
+# %%
+def log_volume(d, delta, *, power=0.5, shift=1):
+    """Natural logarithm of the volume of a ball in d dimensions, as printed."""
+    return d * power * math.log(math.pi) - math.lgamma(shift + d / 2) + d * math.log(delta)
+
+
+def by_recursion(d, delta):
+    """The same from two dimensions fewer, again and again."""
+    log = 0.0 if d % 2 == 0 else math.log(2 * delta)
+    return log + sum(math.log(2 * math.pi * delta**2 / n) for n in range(2 + d % 2, d + 1, 2))
+
+
+DIMENSIONS = (1, 2, 10, 100, 784, 3072, 150_528)
+apart, *mutants = (max(abs(log_volume(d, figures.DELTA, **change) - by_recursion(d, figures.DELTA)) / (1 + d)
+                       for d in DIMENSIONS) for change in ({}, {"power": 1}, {"shift": 0}, {"shift": 2}))
+volumes = {"dimensions": list(DIMENSIONS),
+           "log10_volume": [log_volume(d, figures.DELTA) / math.log(10) for d in DIMENSIONS]}
+
+
+page.statement("equation-ball-volume", data=volumes,
+               evidence=equality(apart < 1e-12, changed=[error > 1e-9 for error in mutants]))
+
+# %% [markdown]
+# The second half of the claim, that images of higher resolution leave room for more clean images, does not follow: most of a ball of
+# radius $\sqrt 6$ lies outside the cube $[0, 1]^d$ of images, so that its volume does not bound the number of clean images.
+
+# %% [markdown]
+# ### Figure 1: one curve between two classes
+#
+# The left panel shows the popular view: two groups of points and one smooth curve, computed as the boundary between two Gaussian
+# densities. The right panel shows the classes that $M_1$ assigns in the plane through three clean digits.
+
+# %%
+rng = np.random.default_rng(0)
+GROUPS = [rng.normal(centre, spread, (60, 2))
+          for centre, spread in (((-2, 0), (1.1, 0.7)), ((2, 0.4), (0.7, 1.2)))]
+
+
+def log_ratio(x, y):
+    """Difference of the log densities of the two groups, Gaussian with their own mean and spread."""
+    means, spreads = ([f(g, 0) for g in GROUPS] for f in (np.mean, np.std))
+    first, second = (-((x - m[0]) / s[0])**2 / 2 - ((y - m[1]) / s[1])**2 / 2 - np.log(s).sum()
+                     for m, s in zip(means, spreads))
+    return first - second
+
+
+def draw_labels(ax, labels, axis):
+    """The classes that one network assigns in a plane, each with its colour and its number."""
+    ax.imshow(labels, origin="lower", extent=(axis[0], axis[-1]) * 2, interpolation="nearest",
+              cmap=ListedColormap(display.PALETTE[:10]), vmin=-0.5, vmax=9.5, alpha=0.6)
+    for label in np.unique(labels):
+        rows, columns = np.nonzero(labels == label)
+        if len(rows) > labels.size / 100:
+            ax.text(axis[int(np.median(columns))], axis[int(np.median(rows))], str(label), ha="center")
+
+
+def draw_popular(runs):
+    """The sketch and the measured plane side by side."""
+    answers, axis, at = figures.of_runs(runs)["classes"]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(display.WIDEST, 3.4))
+    for group, marker, colour in zip(GROUPS, display.MARKERS, display.PALETTE):
+        left.scatter(*group.T, s=14, marker=marker, color=colour)
+    grid = np.meshgrid(np.linspace(-6, 6, 200), np.linspace(-4, 4, 200))
+    left.contour(*grid, log_ratio(*grid), levels=[0], colors="k")
+    left.set(xlim=(-6, 6), ylim=(-4, 4), title="popular view", xticks=[], yticks=[])
+    draw_labels(right, answers[0], axis)
+    right.plot([0, *(p[0] for p in at)], [0, *(p[1] for p in at)], "ko", ms=5)
+    right.set(title="$M_1$ in a plane through three digits", xlabel="L2 distance")
+    return figure
+
+
+page.figure(
+    "figure-1", planes, draw_popular,
+    data=lambda runs: {"groups": len(GROUPS), "planes": len(figures.of_runs(runs))},
+    alt="Left two groups of points with a curve between; right coloured areas of classes.")
+
+# %% [markdown]
+# ### Figure 2: one region, or several
+#
+# At shaded points at least two of the ten networks assign different classes. The circle is the ball of radius $\delta$ with
+# $\delta^2 = 6$.
+
+# %%
 page.figure("figure-2", planes, draw_regions, data=counts,
     alt="Two planes around the digit with a circle; areas where networks disagree are shaded.")
 
 
 # %% [markdown]
-# ## Choices that the paper leaves open
+# ### Choices that the paper leaves open
 #
 # | choice | ours | reason |
 # |---|---|---|
 # | radius | $\delta^2 = 6$ | the printed distances are possible only as squared norms ({ref}`audit`) |
 # | planes | through the centres of two attacks' boxes; pixel values below 0 or above 1 are clipped, distances are those before clipping | the paper's figures are conceptual |
 # | connected | neighbouring points of a grid of the plane: above, below, left, right | the definition speaks of sets that cannot be separated |
-#
-# ## Exercises
-#
-# - `size=81`, in place of the 41 of `quick`: which areas join on the finer grid, and which small ones appear?
 
 # %%
 def largest(apart, axis):

@@ -56,23 +56,20 @@ scale = page.scale(smoke=dict(draws=2_000, directions=20, steps=4),
 
 
 # %% [markdown]
-# ## What the paper claims, and how it is tested
+# ## The idea
 #
 # A network can have a small test error and still many {term}`adversarial examples <adversarial example>`. Section 3 offers an
 # explanation. Theorem 1 says that two networks that differ only on countably many regions of lower dimension have the same expected
-# loss, here the probability of an error. Conjecture 1 says that the “lower dimensional” uncertainty and transferable regions
-# ({ref}`Section 2.4 <shu-2-4>`) together have probability zero, Conjecture 2 that a network is discontinuous at their edges.
+# loss, here the probability of an error. Conjecture 1 says that the lower-dimensional regions of {ref}`Section 2.4 <shu-2-4>` together have
+# probability zero, Conjecture 2 that a network is discontinuous at their edges. We test the theorem on two classifiers whose expected
+# losses are known exactly, and ask whether the disagreement of trained networks is of this kind.
 #
-# The theorem is checked on two classifiers whose expected losses are known exactly, and on violated assumptions. The conjectures are
-# compared with three quantities: how many test digits lie in uncertainty regions, the volume of the boxes found in {ref}`Section 2.1 <shu-2-1>`,
-# and a bound on how fast the outputs of a network of that architecture can change.
+# ## Step by step: errors on thin sheets
 #
-# ## Theorem 1
-#
-# Inputs $W$ are uniform on $[0, 1]^d$, and the true class is 1 where $W_1 > 1/2$. Classifier $M_1$ predicts 1 where $W_1 > 2/5$. Classifier
+# Images $W$ are uniform on $[0, 1]^d$, and the true class is 1 where $W_1 > 1/2$. Classifier $M_1$ predicts 1 where $W_1 > 2/5$. Classifier
 # $M_2$ predicts the same, except on the slabs $\{W : W_1 = 2^{-i}\}$, $i = 2, 3, \dots$, of dimension $d - 1$, where it alone is wrong. All
-# sets here depend on $W_1$ alone, so that an expected loss is a length, or a probability by the distribution function of $W_1$. The sums
-# below use fractions, without rounding.
+# sets depend on $W_1$ alone, so that an expected loss is a length, or a probability by the distribution function of $W_1$. The sums are
+# fractions, without rounding. Edit the sheets and run the cell again.
 
 # %% tags=["show-input"]
 def probability(intervals, law=lambda v: v):
@@ -99,9 +96,31 @@ def losses(count, thickness, law=lambda v: v):
     return probability([WRONG], law), probability([WRONG, *slabs(count, thickness)], law)
 
 
+# Slab i is t / 4^i thick; t = 0 is the theorem's case.
+sheets = {t: losses(20, Fraction(t)) for t in (0, Fraction(1, 100), Fraction(1, 10), 1)}
+# The same by counting random images, for thick slabs.
+first_pixel = torch.rand(scale.draws, generator=page.generator("sheets"), dtype=torch.float64)
+wrong = [any(float(low) < w <= float(high) for low, high in [WRONG, *slabs(20, 1)]) for w in first_pixel[:2000].tolist()]
+
+# %% tags=["show-input"]
+figure, ax = plt.subplots(figsize=(5.4, 2.4))
+for n, (t, (_, second)) in enumerate(sheets.items()):
+    for low, high in [WRONG, *slabs(20, Fraction(t))]:
+        ax.fill_betweenx([n - 0.3, n + 0.3], float(low), float(high), color=display.PALETTE[3], lw=0.7)
+    ax.text(1.02, n, f"error {float(second):.3f}", va="center")
+ax.set(xlim=(0, 1.25), xlabel="first pixel", ylabel="thickness t", yticks=range(len(sheets)),
+       yticklabels=map(str, sheets), xticks=[0, 0.5, 1])
+display.picture(figure, "Where the second classifier errs, and its exact error, by the thickness of the sheets",
+                "Rows of an interval with one wide error region and thin further ones that widen upwards.")
+display.say(prose.fill("For t = {t} the exact error is {exact:.3f}; {counted:.3f} of {n} random images are misclassified.",
+                       {"t": 1, "exact": float(sheets[1][1]), "counted": sum(wrong) / len(wrong), "n": len(wrong)}))
+
 # %% [markdown]
-# The slabs of the theorem have thickness 0 ($t = 0$ in the table): the losses are equal, for the uniform distribution and for one with
-# density $2 W_1$. Three examples violate an assumption, and their losses must differ. In the first, slab $i$ has thickness $t / 4^i$ with
+# ## What came out
+#
+# ### Sheets without thickness leave the error as it is
+#
+# The losses are equal, for the uniform distribution and for one with density $2 W_1$. Three examples violate an assumption, and their losses must differ. In the first, slab $i$ has thickness $t / 4^i$ with
 # $t > 0$; the losses then differ by less than $t$. In the second $W_1$, a pixel, takes 256 grey levels, and a slab lies at each. In the third all
 # pixels of an image are equal: no single image has a positive probability, but all images lie on the diagonal of the cube, a region of
 # dimension 1.
@@ -126,17 +145,51 @@ hits = sum(int((images == 0.5**i).sum()) for i in range(2, SLABS + 2))
 page.extra("theorem-1-slabs", (), lambda: rows,
           f"Exact expected losses of two classifiers that differ on {SLABS} slabs",
           header={k: {"t": "$t$"}.get(k, k.replace("M_1", "$M_1$").replace("M_2", "$M_2$")) for k in rows[0]})
+
+# %% [markdown]
+# ### Trained networks disagree on clean digits, so not on sheets alone
+#
+# By {ref}`Definition 1 <shu-2>` the uncertainty regions are all images on which some two networks disagree. The conjecture speaks of
+# lower-dimensional regions alone, which have probability zero under every distribution with a density.
+
+# %%
+clean = page.results(experiments.lenet_clean, names=["seeds"], plan=lambda scale: {})
+page.text(clean, figures.disagreement,
+        "Some two of the {networks} LeNets of Section 2.1 disagree on {clean.percent:%} of {clean.of} clean "
+        "test digits (95% interval {clean.low:.1f} to {clean.high:.1f}).")
+
+# %% [markdown]
+# ## Where it differs, and why
+#
+# “Continuous distribution” in the proof must mean one that gives each region of lower dimension probability 0, as every
+# distribution with a density on $[0, 1]^d$ does. Images of 256 grey levels have no density: there the theorem says nothing, since every
+# image is itself a region of dimension 0 with positive probability. And where two networks disagree with positive margins, they disagree
+# in a whole ball, which has a volume (Conjecture 1 below).
+#
+# ## Three things to remember
+#
+# - Errors on sets of probability zero cost nothing, however many there are.
+# - Images with finitely many grey levels are outside the theorem.
+# - The regions in which trained networks disagree have a volume; the theorem does not explain them.
+#
+# ## Try it
+#
+# - In the cell above, replace $2^{-i}$ by all fractions with a denominator up to 20: with $t = 0$ the error stays the same.
+# - Use `law=lambda v: v * v` in `losses`: the error of both changes to 0.09, and the difference stays 0 at $t = 0$.
+# - `seed=1` as a parameter of the page: another LeNet. The bound of Conjecture 2 changes, and is not exceeded.
+#
+# ## Item by item
+#
+# ### Theorem 1
+
+# %%
 theorem = {"loss_first": float(losses(SLABS, 0)[0]), "loss_second": float(losses(SLABS, 0)[1]),
            "draws_on_a_slab": hits, "draws": len(images)}
 page.statement("theorem-1", data=theorem, evidence=equality(
     same and within and hits == 0, changed=[a != b for a, b in (thick, grey, diagonal)]))
 
 # %% [markdown]
-# “Continuous distribution” in the proof must therefore mean one that gives each region of lower dimension probability 0, as every
-# distribution with a density on $[0, 1]^d$ does. Images of 256 grey levels have no density: there the theorem says nothing, since every
-# image is itself a region of dimension 0 with positive probability.
-#
-# ## Remark 1
+# ### Remark 1
 #
 # The paper's example is a classifier that is wrong on infinitely many slabs without any effect on its generalisation error. The difference
 # of the losses stays 0 for each number of slabs; with a thickness it grows with their number.
@@ -149,7 +202,7 @@ page.statement("remark-1", data={"slabs": list(COUNTS), "difference": flat, "dif
                evidence=equality(not any(flat), changed=[any(fat)]))
 
 # %% [markdown]
-# ## Remark 2
+# ### Remark 2
 #
 # Another definition of the generalisation error subtracts the mean loss on the training data. Two classifiers that fit the training data
 # exactly have equal values by this definition, too, if their expected losses are equal. If one training image lies on a slab, $M_2$ no
@@ -173,13 +226,14 @@ page.statement("remark-2", data={"training_images": TRAINING, "excess_first": fl
 
 # %% [markdown]
 # (shu-3-lipschitz)=
-# ## Conjecture 2
+# ### Conjecture 2
 #
 # Read for the label, Conjecture 2 is true and holds for every classifier with two labels, since the label jumps at its boundary. Read for
-# the outputs before the arg max, it is false for a LeNet. These outputs are a chain of linear layers, max pooling over disjoint windows, and ReLU. Pooling and ReLU do not increase distances, and a linear layer increases them at most
-# by the factor of its largest singular value. So the outputs are Lipschitz continuous with the product of these values, whatever the weights.
-# The check uses a LeNet with random weights: along random directions
-# the change of the outputs, divided by the length of the step, must not exceed the bound. At a jump it would grow in proportion to 1/step.
+# the outputs before the arg max, it is false for a LeNet. These outputs are a chain of linear layers, max pooling over disjoint windows, and
+# ReLU. Pooling and ReLU do not increase distances, and a linear layer increases them at most
+# by the factor of its largest singular value. So the outputs are Lipschitz continuous with the product of these values, whatever the
+# weights. Along random directions the change of the outputs of a LeNet with random weights, divided by the length of the step, must not
+# exceed the bound. At a jump it would grow in proportion to 1/step.
 
 # %%
 def largest_singular_value(layer, shape):
@@ -212,20 +266,8 @@ display.say(prose.fill("For the LeNet with random weights the bound is $L$ = {bo
                        "reaches {share_of_bound:.1%} of it.", lipschitz))
 
 # %% [markdown]
-# ## Conjecture 1
+# ### Conjecture 1
 #
-# By {ref}`Definition 1 <shu-2>` the uncertainty regions are all images on which some two networks disagree. That these together have
-# probability zero contradicts the test set, since clean test digits lie in them. The conjecture speaks of lower-dimensional regions alone.
-# Those have probability zero under every distribution with a density, so that the question is whether the regions of adversarial examples
-# are of lower dimension. Where networks disagree with positive margins, as shown below, they are not.
-
-# %%
-clean = page.results(experiments.lenet_clean, names=["seeds"], plan=lambda scale: {})
-page.text(clean, figures.disagreement,
-        "Some two of the {networks} LeNets of Section 2.1 disagree on {clean.percent:%} of {clean.of} clean "
-        "test digits (95% interval {clean.low:.1f} to {clean.high:.1f}).")
-
-# %% [markdown]
 # A box with fewer intervals than the image has pixels has volume 0 in $[0, 1]^d$ by its construction, for any network. This does not
 # carry over to the set of all misclassified images around it. If the largest output leads by a margin $m$ and the outputs have the
 # Lipschitz constant $L$, the label is constant in the ball of radius $m / (\sqrt2\, L)$, and such a ball has a positive volume. Two networks
@@ -254,18 +296,13 @@ display.say(prose.fill(
 
 
 # %% [markdown]
-# ## Choices that the paper leaves open
+# ### Choices that the paper leaves open
 #
 # | choice | ours | reason |
 # |---|---|---|
 # | the pair of classifiers | one threshold on one pixel, errors on slabs | their losses are exact fractions |
 # | “continuous distribution” | one with a density | it suffices; that no single image has positive probability does not, as the diagonal shows |
 # | the network of the conjectures | a LeNet with random weights | the argument holds for all weights |
-#
-# ## Exercises
-#
-# - Replace $2^{-i}$ by all fractions with a denominator up to 100: the losses stay equal, though the slabs are denser.
-# - `seed=1`: another LeNet. The bound changes, and is not exceeded.
 
 # %%
 def draw_sheets(disagree):
