@@ -255,12 +255,13 @@ page.text(searches, by_step,
 # %%
 best = page.best(distances)
 facts = boxes.nearest(best)
-ANSWERS = {True: "In random directions it is far from clean digits, nearer to noise-resistant adversarial ones, and "
-                 "it touches ordinary adversarial ones.",
-           False: "The distances from clean and from adversarial digits are in another order in this run."}
+answer = "Not measured yet."
+if facts:
+    answer = ("In random directions it is far from clean digits, nearer to noise-resistant adversarial ones, and it "
+              "touches ordinary adversarial ones." if facts["benign"] > facts["margin"] > facts["brittle"] else
+              "The three kinds of digit stand in another order in this run.")
 page.box(
-    "How far is the boundary from clean and from adversarial images?",
-    ANSWERS[bool(facts) and facts["benign"] > facts["margin"] > facts["brittle"]],
+    "How far is the boundary from clean and from adversarial images?", answer,
     "For {n} digits each, the median distance to the nearest boundary is {benign} (clean), {margin} (OptMargin) "
     "and at most {brittle} (minimum-norm attack; root mean square, pixels {pixels}).",
     "An attack, however, finds it {attack:.2g} from clean digits.",
