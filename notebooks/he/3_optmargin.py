@@ -43,7 +43,7 @@ iterations: int = None  # most iterations for each c of an attack; None takes th
 # %% tags=["hide-cell"]
 import torch
 
-from papers.he import boxes, claims, experiments, figures
+from papers.he import claims, experiments, figures, summaries
 from papers.small_network import small_network
 from report import display
 from report.cell import Cell
@@ -293,7 +293,7 @@ page.extra("own-attack", yours, lambda runs: [
 
 # %%
 best = page.best(attacks)
-facts = boxes.vote(best)
+facts = summaries.vote(best)
 answer = "Not measured yet."
 if facts:
     often, seldom = facts["brittle"]["percent"] >= 90, facts["margin"]["percent"] <= 10
@@ -305,7 +305,7 @@ page.box(
     "{brittle.paper.region}%, to which we tuned the attack) and on {margin.hits} of {margin.of} of the "
     "noise-resistant one (OptMargin; paper: {margin.paper.region}%).",
     "OptMargin changes a digit {ratio:.2g} times as much; only one network was tested.",
-    facts=facts, picture=boxes.draw_vote(best) if facts else None,
+    facts=facts, picture=summaries.draw_vote(best) if facts else None,
     alt="Accuracy of the network alone and of a vote over noisy copies, on clean digits and on digits of two "
         "attacks, with intervals and the published values.")
 

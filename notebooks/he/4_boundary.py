@@ -47,7 +47,7 @@ from functools import partial
 import matplotlib.pyplot as plt
 import numpy as np
 
-from papers.he import boundary, boxes, experiments, figures
+from papers.he import boundary, experiments, figures, summaries
 from papers.small_network import small_network
 from report.page import start
 from report.prose import mean
@@ -254,7 +254,7 @@ page.text(searches, by_step,
 
 # %%
 best = page.best(distances)
-facts = boxes.nearest(best)
+facts = summaries.nearest(best)
 answer = "Not measured yet."
 if facts:
     answer = ("In random directions it is far from clean digits, nearer to noise-resistant adversarial ones, and it "
@@ -265,7 +265,7 @@ page.box(
     "For {n} digits each, the median distance to the nearest boundary is {benign} (clean), {margin} (OptMargin) "
     "and at most {brittle} (minimum-norm attack; root mean square, pixels {pixels}).",
     "An attack, however, finds it {attack:.2g} from clean digits.",
-    facts=facts, picture=boxes.draw_nearest(best, facts["attack"]) if facts else None,
+    facts=facts, picture=summaries.draw_nearest(best, facts["attack"]) if facts else None,
     alt="Three rows of dots, one dot a digit: the distance to the nearest boundary of clean digits, of OptMargin "
         "and of a minimum-norm attack; a line marks how far the attack moves clean digits.")
 

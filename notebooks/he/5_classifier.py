@@ -45,7 +45,7 @@ import matplotlib.pyplot as plt
 import torch
 from torch import nn
 
-from papers.he import boundary, boxes, classifier, experiments, figures
+from papers.he import boundary, classifier, experiments, figures, summaries
 from report import display
 from report.cell import Cell
 from report.page import start
@@ -92,23 +92,23 @@ def architecture():
 
 
 def draw_layers():
-    """The classifier as a row of boxes, each with the size of its output."""
-    x, boxes = torch.zeros(1, 1, DISTANCES), [f"sorted\ndistances\n{DISTANCES:,}"]
+    """The classifier as a row of summaries, each with the size of its output."""
+    x, summaries = torch.zeros(1, 1, DISTANCES), [f"sorted\ndistances\n{DISTANCES:,}"]
     for layer in CLASSIFIER.convolutions:
         x = layer(x)
         if isinstance(layer, nn.Conv1d):
-            boxes.append(f"convolution\nwidth {layer.kernel_size[0]}\nstride {layer.stride[0]}\n"
+            summaries.append(f"convolution\nwidth {layer.kernel_size[0]}\nstride {layer.stride[0]}\n"
                          f"{x.shape[1]} × {x.shape[2]}")
-    boxes += [f"flattened,\nand three\npurities\n{x.numel() + classifier.PURITIES:,}", *(
+    summaries += [f"flattened,\nand three\npurities\n{x.numel() + classifier.PURITIES:,}", *(
         f"linear\n{layer.out_features}" for layer in CLASSIFIER.linears if isinstance(layer, nn.Linear))]
     figure, ax = plt.subplots(figsize=(display.WIDEST, 1.6))
-    for n, words in enumerate(boxes):
+    for n, words in enumerate(summaries):
         ax.text(n, 0, words, ha="center", va="center",
                 bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": display.GUIDE})
         if n:
             ax.annotate("", (n - 0.38, 0), (n - 0.62, 0),
                         arrowprops={"arrowstyle": "->", "color": display.GUIDE})
-    ax.set(xlim=(-0.6, len(boxes) - 0.4), ylim=(-1, 1))
+    ax.set(xlim=(-0.6, len(summaries) - 0.4), ylim=(-1, 1))
     ax.set_axis_off()
     return figure
 
@@ -265,7 +265,7 @@ page.extra("one-number", (surroundings, classifiers), boundary.one_number,
 
 # %%
 best = page.best(classifiers, surroundings)
-facts = boxes.compared(*best)
+facts = summaries.compared(*best)
 ANSWER = "Hardly in this run: a small network trained on them errs on one digit in {share}, clean or attacked."
 if facts and facts["worst"]["percent"] > 75:
     ANSWER = "Mostly: a small network trained on them errs on at most one digit in {share}, clean or attacked."
@@ -280,7 +280,7 @@ page.box(
     "The network learned from {learned:,} digits (paper: {printed:,}); no attack aimed at it.",
     facts=facts | {"paper": PRINTED.raw["spanning_cells"][0]["accuracy_ours_pct"], "printed": PAIRS,
                    "confidence": 95},
-    picture=boxes.draw_compared(facts) if facts else None,
+    picture=summaries.draw_compared(facts) if facts else None,
     alt="Histograms of the nearest distance of clean and of OptMargin digits with a threshold; errors of the "
         "network and of the threshold on both kinds, with intervals and the published values.")
 
