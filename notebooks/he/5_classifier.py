@@ -92,23 +92,23 @@ def architecture():
 
 
 def draw_layers():
-    """The classifier as a row of summaries, each with the size of its output."""
-    x, summaries = torch.zeros(1, 1, DISTANCES), [f"sorted\ndistances\n{DISTANCES:,}"]
+    """The classifier as a row of boxes, each with the size of its output."""
+    x, boxes = torch.zeros(1, 1, DISTANCES), [f"sorted\ndistances\n{DISTANCES:,}"]
     for layer in CLASSIFIER.convolutions:
         x = layer(x)
         if isinstance(layer, nn.Conv1d):
-            summaries.append(f"convolution\nwidth {layer.kernel_size[0]}\nstride {layer.stride[0]}\n"
+            boxes.append(f"convolution\nwidth {layer.kernel_size[0]}\nstride {layer.stride[0]}\n"
                          f"{x.shape[1]} × {x.shape[2]}")
-    summaries += [f"flattened,\nand three\npurities\n{x.numel() + classifier.PURITIES:,}", *(
+    boxes += [f"flattened,\nand three\npurities\n{x.numel() + classifier.PURITIES:,}", *(
         f"linear\n{layer.out_features}" for layer in CLASSIFIER.linears if isinstance(layer, nn.Linear))]
     figure, ax = plt.subplots(figsize=(display.WIDEST, 1.6))
-    for n, words in enumerate(summaries):
+    for n, words in enumerate(boxes):
         ax.text(n, 0, words, ha="center", va="center",
                 bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": display.GUIDE})
         if n:
             ax.annotate("", (n - 0.38, 0), (n - 0.62, 0),
                         arrowprops={"arrowstyle": "->", "color": display.GUIDE})
-    ax.set(xlim=(-0.6, len(summaries) - 0.4), ylim=(-1, 1))
+    ax.set(xlim=(-0.6, len(boxes) - 0.4), ylim=(-1, 1))
     ax.set_axis_off()
     return figure
 
@@ -266,17 +266,18 @@ page.extra("one-number", (surroundings, classifiers), boundary.one_number,
 # %%
 best = page.best(classifiers, surroundings)
 facts = summaries.compared(*best)
-ANSWER = "Hardly in this run: a small network trained on them errs on one digit in {share}, clean or attacked."
+answer = "Hardly in this run: a small network trained on them errs on one digit in {share}."
 if facts and facts["worst"]["percent"] > 75:
-    ANSWER = "Mostly: a small network trained on them errs on at most one digit in {share}, clean or attacked."
+    answer = ("Mostly: a small network trained on them errs on at most one digit in {share}, clean or "
+              "attacked.")
 if facts and facts["better"] and facts["pairs"] >= PAIRS:
-    ANSWER = ("Yes: a small network trained on them errs on at most one digit in {share} of either kind, clearly "
-              "fewer than the best single threshold.")
+    answer = ("Yes: a small network trained on them errs on at most one digit in {share} of either kind, "
+              "clearly fewer than the best single threshold.")
 page.box(
-    "Do boundary distances reveal that an image was attacked?", ANSWER,
-    "Its accuracy on the harder kind is {worst.percent:.1f}% ({n} pairs; {confidence}% interval {worst.low:.1f} "
-    "to {worst.high:.1f}%; paper: {paper}%). A single threshold on the nearest distance reaches {least:.0f} to "
-    "{most:.0f}%.",
+    "Do boundary distances reveal that an image was attacked?", answer,
+    "Its accuracy on the harder kind is {worst.percent:.1f}% ({n} pairs; {confidence}% interval "
+    "{worst.low:.1f} to {worst.high:.1f}%; paper: {paper}%). A single threshold on the nearest distance "
+    "reaches {least:.0f} to {most:.0f}%.",
     "The network learned from {learned:,} digits (paper: {printed:,}); no attack aimed at it.",
     facts=facts | {"paper": PRINTED.raw["spanning_cells"][0]["accuracy_ours_pct"], "printed": PAIRS,
                    "confidence": 95},

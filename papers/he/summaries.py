@@ -1,4 +1,4 @@
-"""The box at the top of each page of `he`: what its sentences name, and the picture of these numbers."""
+"""The boxes and summaries of the pages of `he`: what their sentences name, and pictures of these numbers."""
 import math
 from collections import Counter
 
@@ -107,6 +107,32 @@ def draw_nearest(distances, attack):
     ax.set(yticks=range(len(NAMES)), yticklabels=NAMES.values(), ylim=(len(NAMES) - 0.5, -0.55),
            xlim=(0, None), xlabel="nearest boundary in random directions\n(root mean square, pixels 0 to 1)")
     none_at(ax, none)
+    return figure
+
+
+def draw_kinds(distances):
+    """Median nearest distance and mean top-1 purity of the MNIST networks, a row a kind; the middle half."""
+    rows = boundary.examples(distances).assign(
+        purity=[tops[0] or np.nan for tops in unnest(distances, "purity").purity])     # 0: no boundary at all
+    nets = [net for net in boundary.in_order(set(rows.network)) if net.startswith("mnist")]
+    if not nets:
+        return None
+    figure, axes = plt.subplots(1, 2, figsize=(display.WIDEST, 2.9), sharey=True)
+    for n, net in enumerate(nets):
+        for ax, (column, centre) in zip(axes, {"least": "median", "purity": "mean"}.items()):
+            by_kind = [figures.only(rows, net, kind)[column].dropna() for kind in figures.COLOURS]
+            there = [place for place, own in enumerate(by_kind) if len(own)]
+            own = [by_kind[place] for place in there]
+            places = np.array(there) + 0.25 * n - 0.125
+            ax.hlines(places, *np.transpose([some.quantile([0.25, 0.75]) for some in own]),
+                      color=display.PALETTE[n])
+            ax.plot([getattr(some, centre)() for some in own], places, display.MARKERS[n],
+                    color=display.PALETTE[n], label=figures.NAMED[net])
+    axes[0].set_yticks(range(len(figures.COLOURS)), [figures.KINDS[kind] for kind in figures.COLOURS])
+    axes[0].set(ylim=(len(figures.COLOURS) - 0.5, -0.5), xlim=(0, None),
+                xlabel="nearest boundary (RMS, pixels 0 to 1)")
+    axes[1].set(xlim=(0, 1.05), xlabel="top-1 purity")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 
