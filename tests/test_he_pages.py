@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import torch
 
-from papers.he import boundary, claims, experiments, figures, summaries
+from papers.he import boundary, claims, detection, experiments, figures, summaries
 from papers.he import models as recipes
 from papers.small_network import small_network
 from report import display
@@ -184,15 +184,15 @@ def test_the_classifier_is_compared_with_the_threshold_on_the_same_images():
     near, far = [[1, 2, 3, 255]] * 2, [[9, 9, 255, 255]] * 2
     around_all = runs(*(around(kind, block, far if kind == "benign" else near)
                         for block in (0, 1) for kind in ("benign", "margin", "brittle")))
-    facts = summaries.compared(classifier_of(trained_on=2), around_all)
+    facts = detection.compared(classifier_of(trained_on=2), around_all)
     assert (facts["share"], facts["learned"], facts["n"], facts["pairs"]) == (1, 2, 2, 2)
     assert (facts["least"], facts["most"], facts["better"]) == (100, 100, False)
     assert [share["percent"] for share in facts["network"] + facts["threshold"]] == [50, 0, 0, 0]
-    figure = summaries.draw_compared(facts)
+    figure = detection.draw_compared(facts)
     assert figure.axes[0].lines[0].get_xdata()[0] == pytest.approx(0.17)    # between the steps 8 and 9
     plt.close(figure)
-    assert summaries.compared(classifier_of(missed={}, adversarial={}), around_all) == {}
-    assert summaries.compared(runs(), runs()) == {}
+    assert detection.compared(classifier_of(missed={}, adversarial={}), around_all) == {}
+    assert detection.compared(runs(), runs()) == {}
 
 
 # ---- boundary distances ------------------------------------------------------------------------------------

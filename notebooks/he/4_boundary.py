@@ -135,7 +135,8 @@ same_purities = np.allclose(purities, purity(fast, 3)[0], atol=1e-6)
 # %%
 page.picture(distances, summaries.draw_kinds, caption=(
     "Nearest boundary (left: median over images) and top-1 purity (right: mean over images); lines: the "
-    "middle half of the images"), alt="Two panels with a row for each kind of image and a dot for each of two networks.")
+    "middle half of the images"),
+    alt="Two panels with a row for each kind of image and a dot for each of two networks.")
 
 # %% [markdown]
 # ### The nearest boundary is far from clean digits and touches minimum-norm examples
@@ -153,8 +154,8 @@ page.picture(distances, summaries.draw_kinds, caption=(
 # %%
 page.text(distances, boundary.all_data,
           "On the normally trained network {mnist-normal.benign.never:.0%} of the directions from a clean "
-          "digit reach no other class within the search, and {mnist-normal.margin.never:.0%} of those from an "
-          "OptMargin example (n = {mnist-normal.benign.images} and {mnist-normal.margin.images} images).")
+          "digit reach no other class within the search, and {mnist-normal.margin.never:.0%} of those from "
+          "an OptMargin example (n = {mnist-normal.benign.images} and {mnist-normal.margin.images} images).")
 
 
 # %% [markdown]
@@ -205,8 +206,8 @@ page.text(searches, by_step,
 
 # %%
 display.show(display.folded("Answers", (
-    "1. No: the finer search makes all steps of the coarse one. It falls by one finer step at most, unless the "
-    "coarse search skipped a thin region of another class.\n"
+    "1. No: the finer search makes all steps of the coarse one. It falls by one finer step at most, unless "
+    "the coarse search skipped a thin region of another class.\n"
     "2. The code check of the boundary distance at the end of the page: the fast code clips.\n"
     "3. By half of a finer step on average, where most directions have a boundary.")))
 

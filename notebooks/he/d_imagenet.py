@@ -289,7 +289,8 @@ page.box(
      "misclassified, of new ones {others:.0f}% ({images} images tested). ")
     + "The vote is right on {margin.hits} of {margin.of} attacked images (paper: {margin.paper}%) and on "
       "{benign.hits} of {benign.of} clean ones.",
-    facts=facts, picture=summaries.draw_copies(best, under_noise) if {"own", "margin"} <= facts.keys() else None,
+    facts=facts,
+    picture=summaries.draw_copies(best, under_noise) if {"own", "margin"} <= facts.keys() else None,
     alt="Left, the share of noisy copies that are misclassified, with the noise of the attack and with new "
         "noise; right, accuracy of the vote on clean and on attacked images, with the published values.")
 
