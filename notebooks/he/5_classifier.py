@@ -202,8 +202,8 @@ page.text(classifiers, detection.missed,
 # %%
 display.show(display.folded("Answers", (
     "1. It falls: the examples leave the boundary, as those of OptMargin do.\n"
-    "2. On this random network about as good; on digits much worse, as the folded table above has it, since an "
-    "OptMargin example borders many classes.\n"
+    "2. On this random network about as good; on digits much worse (folded table above), since an OptMargin "
+    "example borders many classes.\n"
     "3. It should: OptMargin's row finds both attacks, OptBrittle's misses OptMargin.")))
 
 # %% [markdown]

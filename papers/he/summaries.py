@@ -64,6 +64,27 @@ def draw_vote(attacks):
     return figure
 
 
+def draw_networks(attacks):
+    """Accuracy of the vote with intervals and published ticks: a panel a network, a row a kind of example."""
+    rows, paper = figures.examples(attacks, "region"), figures.published("table-2")
+    kinds = tuple(figures.COLOURS)
+    nets = [net for net in boundary.in_order(set(rows.network)) if len(rows[rows.network == net])]
+    figure, axes = plt.subplots(1, len(nets), figsize=(display.WIDEST, 2.6), sharey=True, squeeze=False)
+    for net, ax in zip(nets, axes[0]):
+        for place, kind in enumerate(kinds):
+            truths = figures.only(rows, net, kind).region
+            if len(truths):
+                share = percentage(int(truths.sum()), len(truths))
+                ax.hlines(place, share["low"], share["high"], color=figures.COLOURS[kind])
+                ax.plot(share["percent"], place, "o", color=figures.COLOURS[kind])
+            ax.plot(paper[net][kind]["region"], place, "|", color=display.PRINTED, ms=14, mew=2.5)
+        ax.set(title=figures.NAMED[net].replace(", ", "\n"), xlim=(-4, 104), xticks=(0, 50, 100),
+               ylim=(len(kinds) - 0.5, -0.5))
+    axes[0, 0].set_yticks(range(len(kinds)), ["clean", *(figures.KINDS[kind] for kind in kinds[1:])])
+    figure.supxlabel("label restored by the vote, %")
+    return figure
+
+
 # ---- Section 4: boundary distances -----------------------------------------------------------------------
 def nearest(distances):
     """Medians of the nearest distances, of how many digits, and how far OptBrittle moves; {} without all."""
