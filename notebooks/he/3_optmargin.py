@@ -142,8 +142,8 @@ for ax, (name, x) in zip(axes, shown.items()):
         display.image_grid([ax], [x[0]])
         right = region_by_the_paper(network, x, 0.05, 100, draw(3))[int(true)]
         ax.set_title(f"{name}\n{right:.0f} of 100 copies right")
-display.picture(figure, "An image of a random network, the nearest image that is misclassified, and the nearest "
-                "one that is misclassified with its noisy copies.",
+display.picture(figure, "An image of a random network, the nearest image that is misclassified, and the "
+                "nearest one that is misclassified with its noisy copies.",
                 "Three small grey images with the share of noisy copies that are classified correctly.")
 
 # %% [markdown]
