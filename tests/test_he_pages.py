@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import torch
 
-from papers.he import boundary, boxes, claims, experiments, figures
+from papers.he import boundary, claims, detection, experiments, figures, summaries
 from papers.he import models as recipes
 from papers.small_network import small_network
 from report import display
@@ -184,15 +184,15 @@ def test_the_classifier_is_compared_with_the_threshold_on_the_same_images():
     near, far = [[1, 2, 3, 255]] * 2, [[9, 9, 255, 255]] * 2
     around_all = runs(*(around(kind, block, far if kind == "benign" else near)
                         for block in (0, 1) for kind in ("benign", "margin", "brittle")))
-    facts = boxes.compared(classifier_of(trained_on=2), around_all)
+    facts = detection.compared(classifier_of(trained_on=2), around_all)
     assert (facts["share"], facts["learned"], facts["n"], facts["pairs"]) == (1, 2, 2, 2)
     assert (facts["least"], facts["most"], facts["better"]) == (100, 100, False)
     assert [share["percent"] for share in facts["network"] + facts["threshold"]] == [50, 0, 0, 0]
-    figure = boxes.draw_compared(facts)
+    figure = detection.draw_compared(facts)
     assert figure.axes[0].lines[0].get_xdata()[0] == pytest.approx(0.17)    # between the steps 8 and 9
     plt.close(figure)
-    assert boxes.compared(classifier_of(missed={}, adversarial={}), around_all) == {}
-    assert boxes.compared(runs(), runs()) == {}
+    assert detection.compared(classifier_of(missed={}, adversarial={}), around_all) == {}
+    assert detection.compared(runs(), runs()) == {}
 
 
 # ---- boundary distances ------------------------------------------------------------------------------------
@@ -237,22 +237,22 @@ def test_directions_of_one_image_lead_to_its_class_or_nowhere():
 
 # ---- pictures of boxes -------------------------------------------------------------------------------------
 def test_a_box_of_boundary_distances_shows_every_digit_and_the_attack(monkeypatch):
-    monkeypatch.setattr(boxes.record, "read", lambda *_: None)
+    monkeypatch.setattr(summaries.record, "read", lambda *_: None)
     rows = runs(searched("benign", [0.3, 0.4, 1.0], [1.0] * 3), searched("margin", [0.1, 0.1], [0.4] * 2),
                 searched("brittle", [0.02], [0.02])).assign(step=0.02)
-    facts = boxes.nearest(rows)
+    facts = summaries.nearest(rows)
     assert (facts["benign"], facts["margin"], facts["n"], facts["attack"]) == (0.4, 0.1, "1 to 3", None)
-    figure = boxes.draw_nearest(rows, 0.05)
+    figure = summaries.draw_nearest(rows, 0.05)
     assert sum(len(dots.get_offsets()) for dots in figure.axes[0].collections) == 6
     assert figure.axes[0].get_xticklabels()[-1].get_text() == "none"
     plt.close(figure)
-    assert boxes.nearest(rows[:2]) == {} == boxes.nearest(runs())
+    assert summaries.nearest(rows[:2]) == {} == summaries.nearest(runs())
 
 
 def test_a_box_of_votes_has_bars_with_intervals_and_published_ticks():
     rows = runs(*(a_run("mnist-normal", kind, success=(True, True), rms=rms) for kind, rms in
                   (("benign", (0, 0)), ("brittle", (0.1, 0.2)), ("margin", (0.2, 0.4)))))
-    assert boxes.vote(rows)["ratio"] == pytest.approx(2) and boxes.vote(runs()) == {}
-    figure = boxes.draw_vote(rows)
+    assert summaries.vote(rows)["ratio"] == pytest.approx(2) and summaries.vote(runs()) == {}
+    figure = summaries.draw_vote(rows)
     assert [bar.get_height() for bar in figure.axes[0].patches] == [0] * 3 + [50] * 3
     plt.close(figure)

@@ -47,8 +47,8 @@ from functools import partial
 import matplotlib.pyplot as plt
 import numpy as np
 
-from papers.he import boundary, boxes, experiments, figures
-from papers.small_network import small_network
+from papers.he import boundary, experiments, summaries
+from report import display
 from report.page import start
 from report.prose import mean
 from report.verdict import equality
@@ -56,150 +56,106 @@ from shared.boundary import purity, survey
 
 page = start("he/4_boundary", globals())
 
-# %% [markdown]
-# ## What the paper claims, and how it is tested
-#
-# From an image, *line searches* follow random directions until the predicted label changes: on MNIST 784 mutually orthogonal directions and
-# their opposites, on CIFAR-10 a thousand. The distance of this change is the *boundary distance* of the direction, and the new label is its
-# *adjacent class*. The paper claims that adversarial images differ from benign ones in both: their boundary is nearer, and for OptBrittle
-# most directions lead to one and the same class.
-#
-# The networks, images and attacks are those of {ref}`Section 3 <he-3>`. *Benign* images are clean test images. *OptBrittle* is the
-# minimum-norm attack ({term}`C&W`), *OptMargin* an attack whose examples are made to withstand noise, {term}`FGSM` an attack of one step.
-# As in the paper, only correctly classified images and successful adversarial examples count. Claims are judged on the normally trained
-# MNIST network alone. The other three networks are *proxies*: the adversarially trained one for MNIST has had a short training, and a
-# small ResNet replaces the paper's wide one on CIFAR-10.
-#
-# All settings stand in {download}`experiments.py <../../papers/he/experiments.py>`.
-
-# %%
 scale = page.scale(**experiments.DISTANCE_SCALE)
 distances = page.results(experiments.distances)
-searches = page.results(experiments.line_searches)       # for the section on the authors' scripts
-
+searches = page.results(experiments.line_searches)
 
 # %% [markdown]
-# ## Boundary distance (procedure): line search along a direction
+# ## The idea
 #
-# A line search moves one image along a direction in equal steps and returns the first step at which the predicted label differs from that
-# of the image, with this label. On a small random network, these steps must give the same results as the batched code of the figures.
+# Around an image, a classifier's decision boundary is nearer in some directions than in others. A *line search* follows one direction until the
+# predicted label changes. The distance of this change is the *boundary distance* of the direction, and the new label its *adjacent class*.
+#
+# The paper follows many random directions from each image: on MNIST 784 mutually orthogonal ones and their opposites, on CIFAR-10 a thousand. It
+# claims that adversarial images differ from clean ones in both quantities: their boundary is nearer, and for minimum-norm examples
+# (*OptBrittle*) most directions lead to one and the same class. If that holds, an attack leaves a trace that a second classifier can find
+# ({ref}`Section 5 <he-5>`).
+#
+# Networks, images and attacks are those of {ref}`Section 3 <he-3>`: *OptMargin* makes examples that withstand noise, {term}`FGSM` takes one
+# step.
+#
+# ## Step by step: line searches from one image
+#
+# Change the step, the largest distance or the network, and run the cell again.
 
 # %% tags=["show-input"]
-def search_by_the_paper(model, x, dirs, step, top):
-    """(Steps, adjacent class) from one image x [1, C, H, W] along each direction; None without a boundary."""
-    def label(moved):
-        return model(moved.clamp(0, 1)).argmax().item()
+import torch
 
-    crossings = []
-    for direction in dirs:
-        labels = ((n, label(x + n * step * direction.view_as(x))) for n in range(1, round(top / step) + 1))
-        crossings.append(next(((n, new) for n, new in labels if new != label(x)), None))
-    return crossings
+from papers.small_network import small_network
 
+STEP, TOP = 0.02, 0.48
+network, image = small_network(seed=4, hidden=12, classes=5)     # random weights, an image of 6 x 6 pixels
+label = network(image).argmax().item()
 
-network, image = small_network(seed=4, hidden=12, classes=5)
-dirs = experiments.directions_for(image, 36, negatives=True, seed=0)
-slow, fast = (search(network, image, dirs, step=0.02, top=0.48) for search in (search_by_the_paper, survey))
+# 1. Random directions, orthogonal to each other, and their opposites; the root mean square of each is 1.
+noise = torch.randn(image.numel(), image.numel(), generator=torch.Generator().manual_seed(0))
+orthogonal = torch.linalg.qr(noise).Q.T * image.numel() ** 0.5
+directions = torch.cat([orthogonal, -orthogonal])
+
+# 2. Steps along each until the predicted label changes: after how many, and to which class.
+crossings = {}
+for number, direction in enumerate(directions):
+    for steps in range(1, round(TOP / STEP) + 1):
+        moved = (image + steps * STEP * direction.view_as(image)).clamp(0, 1)
+        adjacent = network(moved).argmax().item()
+        if adjacent != label:
+            crossings[number] = steps, adjacent
+            break
+
+# 3. Top-k purity: the share of these directions that lead to one of the k most frequent classes.
+classes = [adjacent for _, adjacent in crossings.values()]
+counts = sorted(map(classes.count, set(classes)), reverse=True)
+purities = [sum(counts[:k]) / max(1, len(classes)) for k in (1, 2, 3)]
+
+# %%
+figure, ax = plt.subplots(figsize=(5.6, 2.6))
+for place, (steps, adjacent) in enumerate(sorted(crossings.values())):
+    ax.plot(place, steps * STEP, "o", color=display.PALETTE[adjacent], ms=4)
+ax.set(xlabel=f"{len(crossings)} of {len(directions)} directions, sorted", ylabel="boundary distance (RMS)",
+       xticks=[], ylim=(0, 1.05 * TOP))
+ax.legend(handles=[plt.Line2D([], [], marker="o", linestyle="", color=display.PALETTE[c], label=f"class {c}")
+                   for c in sorted(set(classes))], loc="lower right")
+by_k = ", ".join(f"top {k}: {share:.2f}" for k, share in enumerate(purities, 1))
+display.picture(figure, f"Boundary distances around one image of a random network. Purity: {by_k}.",
+                "A rising row of dots, one a direction, in the colour of the adjacent class.")
+fast = survey(network, image, directions, step=STEP, top=TOP)
 by_direction = zip(fast.distance[0].tolist(), fast.adjacent[0].tolist(), fast.reached[0].tolist())
-same = slow == [(round(d / 0.02), label) if crossed else None for d, label, crossed in by_direction]
-page.statement("procedure-boundary-distance", data={"directions": len(dirs), "same": same},
-               evidence=equality(same))
-
-
-# %% [markdown]
-# ## Purity (procedure): classes behind the boundary
-#
-# Top-$k$ {term}`purity` is the fraction of the directions with a boundary whose adjacent class is among the $k$ most frequent ones.
-
-# %% tags=["show-input"]
-def purity_by_the_paper(crossings, k):
-    """The largest share of the directions with a boundary that k classes cover."""
-    classes = [crossing[1] for crossing in crossings if crossing]
-    counts = sorted(map(classes.count, set(classes)), reverse=True)
-    return sum(counts[:k]) / max(1, len(classes))
-
-
-same = np.allclose([purity_by_the_paper(slow, k) for k in (1, 2, 3)], purity(fast, 3)[0], atol=1e-6)
-page.statement("procedure-purity", data={"directions": len(dirs), "same": same}, evidence=equality(same))
+same_crossings = crossings == {
+    number: (round(distance / STEP), adjacent)
+    for number, (distance, adjacent, reached) in enumerate(by_direction) if reached}
+same_purities = np.allclose(purities, purity(fast, 3)[0], atol=1e-6)
 
 # %% [markdown]
-# ## Figure 1: boundary distances around one image
+# ## What came out
 #
-# A panel shows all line searches from one image. Each dot is a direction with a boundary, at its boundary distance, in the colour of the
-# adjacent class; directions are sorted by distance, and those without a boundary have no dot. The black line is the expected
-# root-mean-square (RMS) norm of the noise of {term}`region classification` before clipping. A panel is empty where the network
-# misclassifies the image or the attack fails. Distances are on the paper's scales of pixel values: 0 to 1 for MNIST, 0 to 255 for CIFAR-10.
-# The claims on this figure are judged on this one image; Figure 2 has all images.
+# The picture shows the two MNIST networks. Only the normally trained one is of the paper's kind; the adversarially trained one (“adv.”) has had a
+# shorter training. The paper prints curves, but no numbers, so that published values cannot stand beside ours. As in the paper, only correctly
+# classified images and successful adversarial examples count.
 
 # %%
-ALT_ONE = ("A grid of panels, one row per network and one column per kind of example; in each a rising row "
-           "of coloured dots and a black line.")
-page.figure("figure-1", distances, boundary.draw_one, data=boundary.one_data, alt=ALT_ONE)
+page.picture(distances, summaries.draw_kinds, caption=(
+    "Nearest boundary (left: median over images) and top-1 purity (right: mean over images); lines: the "
+    "middle half of the images"),
+    alt="Two panels with a row for each kind of image and a dot for each of two networks.")
 
 # %% [markdown]
-# ## Figure 2: boundary distances of all images
+# ### The nearest boundary is far from clean digits and touches minimum-norm examples
 #
-# For each image, the figure shows the distance of the nearest boundary and the median over directions; images are sorted. A direction
-# without a boundary up to the end of the search counts as the top of the pixel range (1 or 255). The black line is that of Figure 1.
-
-# %%
-ALT_ALL = ("Two panels per network, the nearest and the median distance; one rising curve per kind of "
-           "example and a black line.")
-page.figure("figure-2", distances, boundary.draw_all, data=boundary.all_data, alt=ALT_ALL)
-
-
-# %% [markdown]
-# ## Figure 3: adjacent classes
+# OptBrittle stops as soon as the label has changed, so that its examples lie within one step of the boundary. OptMargin moves on until the noise of
+# its own vectors does no harm. Its examples lie further from the boundary, but not as far as clean digits.
 #
-# The figure shows the mean {term}`purity` of the top $k$ classes. A curve starts near 1 where nearly all directions of an image lead to one class. Images
-# without a boundary in any direction have no purity and are left out.
-
-# %%
-def purities(runs):
-    """`{network: {kind: mean purities of the top k}}` of those that have any."""
-    curves = {}
-    for (net, kind), images in page.unnest(runs, "purity").groupby(["network", "kind"], sort=False):
-        if values := figures.mean_purity(images):
-            curves.setdefault(net, {})[kind] = values
-    return curves
-
-
-def draw_purity(runs):
-    """A panel a network: mean purity of the top k classes, a curve a kind; None where no image counts."""
-    curves = purities(runs)
-    if not curves:
-        return None
-    nets = boundary.in_order(curves)
-    figure, axes = plt.subplots(1, len(nets), figsize=(10, 3.4), squeeze=False, sharey=True)
-    for net, ax in zip(nets, axes[0]):
-        for kind in figures.COLOURS:
-            values = curves[net].get(kind, [])
-            boundary.curve(ax, kind, range(1, len(values) + 1), values, ".")
-        ax.set(title=figures.NAMED[net], xlabel="k", xticks=range(1, 10, 2))
-    axes[0][0].set_ylabel("purity of the top k")
-    boundary.legend(figure, len(figures.COLOURS))
-    return figure
-
-
-page.figure("figure-3", distances, draw_purity, data=lambda runs: {
-    net: {kind: values[0] for kind, values in kinds.items()} for net, kinds in purities(runs).items()},
-    alt="A panel a network: four rising curves over k from 1 to 9.")
-
-# %% [markdown]
-# ## Figure 6: Figure 1 in the L∞ norm
+# ### Behind the boundary of a minimum-norm example lies one class
 #
-# Distance is the largest change of any pixel before clipping, at most the pixel range; the black line is the radius of the noise.
+# From an OptBrittle example nearly all directions lead back to the true class. OptMargin leaves no such trace: its top-1 purity is close to that of
+# clean digits.
+#
+# ### From a clean digit, most random directions reach no boundary
 
 # %%
-page.figure("figure-6", distances, partial(boundary.draw_one, linf=True), alt=ALT_ONE,
-            data=partial(boundary.one_data, linf=True))
-
-# %% [markdown]
-# ## Figure 7: Figure 2 in the L∞ norm
-
-# %%
-page.figure("figure-7", distances, partial(boundary.draw_all, linf=True), alt=ALT_ALL,
-            data=partial(boundary.all_data, linf=True))
+page.text(distances, boundary.all_data,
+          "On the normally trained network {mnist-normal.benign.never:.0%} of the directions from a clean "
+          "digit reach no other class within the search, and {mnist-normal.margin.never:.0%} of those from "
+          "an OptMargin example (n = {mnist-normal.benign.images} and {mnist-normal.margin.images} images).")
 
 
 # %% [markdown]
@@ -236,7 +192,101 @@ page.text(searches, by_step,
 # Where every direction crosses the boundary at the first step, all directions have the largest distance, and the scripts with the fault
 # find no boundary at all. The paper's OptBrittle curves lie close to zero nevertheless; the reason is not known.
 #
-# ## Choices that the paper leaves open
+# ## Three things to remember
+#
+# 1. An attack that minimises its perturbation leaves the image at the boundary, and random directions show it.
+# 2. An attack that asks for robustness to noise moves away from the boundary; the order of the kinds stays.
+# 3. A random direction is a poor attacker: it crosses much later than a perturbation that is chosen.
+#
+# ## Try it
+#
+# 1. `STEP = 0.01` in the cell above. Can a boundary distance grow? By how much does it fall at most?
+# 2. Take away `.clamp(0, 1)`. Which check of the page notices?
+# 3. `-p mnist_step 0.01` is the step of the authors' code. By how much should the median distance fall?
+
+# %%
+display.show(display.folded("Answers", (
+    "1. No: the finer search makes all steps of the coarse one. It falls by one finer step at most, unless "
+    "the coarse search skipped a thin region of another class.\n"
+    "2. The code check of the boundary distance at the end of the page: the fast code clips.\n"
+    "3. By half of a finer step on average, where most directions have a boundary.")))
+
+# %% [markdown]
+# ## Item by item
+#
+# Claims are judged on the normally trained MNIST network alone. The other three networks are not the paper's: the adversarially trained one for
+# MNIST has had a short training, and a small ResNet replaces the paper's wide one on CIFAR-10. All settings stand in
+# {download}`experiments.py <../../papers/he/experiments.py>`.
+#
+# ### Figure 1: boundary distances around one image
+#
+# A panel shows all line searches from one image. Each dot is a direction with a boundary, at its boundary distance, in the colour of the
+# adjacent class; directions are sorted by distance, and those without a boundary have no dot. The black line is the expected
+# root-mean-square (RMS) norm of the noise of {term}`region classification` before clipping. A panel is empty where the network
+# misclassifies the image or the attack fails. Distances are on the paper's scales of pixel values: 0 to 1 for MNIST, 0 to 255 for CIFAR-10.
+# The claims on this figure are judged on this one image; Figure 2 has all images.
+
+# %%
+ALT_ONE = ("A grid of panels, one row per network and one column per kind of example; in each a rising row "
+           "of coloured dots and a black line.")
+page.figure("figure-1", distances, boundary.draw_one, data=boundary.one_data, alt=ALT_ONE)
+
+# %% [markdown]
+# ### Figure 2: boundary distances of all images
+#
+# For each image, the figure shows the distance of the nearest boundary and the median over directions; images are sorted. A direction
+# without a boundary up to the end of the search counts as the top of the pixel range (1 or 255). The black line is that of Figure 1.
+
+# %%
+ALT_ALL = ("Two panels per network, the nearest and the median distance; one rising curve per kind of "
+           "example and a black line.")
+page.figure("figure-2", distances, boundary.draw_all, data=boundary.all_data, alt=ALT_ALL)
+
+# %% [markdown]
+# ### Figure 3: adjacent classes
+#
+# The figure shows the mean {term}`purity` of the top $k$ classes. A curve starts near 1 where nearly all directions of an image lead to one class. Images
+# without a boundary in any direction have no purity and are left out.
+
+# %%
+page.figure("figure-3", distances, boundary.draw_purity, data=boundary.purity_data,
+            alt="A panel a network: four rising curves over k from 1 to 9.")
+
+# %% [markdown]
+# ### Figure 6: Figure 1 in the L∞ norm
+#
+# Distance is the largest change of any pixel before clipping, at most the pixel range; the black line is the radius of the noise.
+
+# %%
+page.figure("figure-6", distances, partial(boundary.draw_one, linf=True), alt=ALT_ONE,
+            data=partial(boundary.one_data, linf=True))
+
+# %% [markdown]
+# ### Figure 7: Figure 2 in the L∞ norm
+
+# %%
+page.figure("figure-7", distances, partial(boundary.draw_all, linf=True), alt=ALT_ALL,
+            data=partial(boundary.all_data, linf=True))
+
+# %% [markdown]
+# ### Boundary distance (procedure): line search along a direction
+#
+# The steps of the cell near the top of the page must give the same distances and classes as the code of the figures, which searches along all
+# directions at once ({download}`boundary.py <../../shared/boundary.py>`).
+
+# %%
+page.statement("procedure-boundary-distance", data={"directions": len(directions), "same": same_crossings},
+               evidence=equality(same_crossings))
+
+# %% [markdown]
+# ### Purity (procedure): classes behind the boundary
+
+# %%
+page.statement("procedure-purity", data={"directions": len(directions), "same": same_purities},
+               evidence=equality(same_purities))
+
+# %% [markdown]
+# ### Choices that the paper leaves open
 #
 # | choice | ours | reason |
 # |---|---|---|
@@ -246,27 +296,24 @@ page.text(searches, by_step,
 # | direction without a boundary | counts as the top of the pixel range, in either norm, and is left out of purity | the authors' code; in the L∞ norm directions with a boundary reach this value, too, so that Figures 6 and 7 do not distinguish the two |
 # | directions with the largest boundary distance of an image | are kept | a fault of the authors' scripts discards them, as measured above |
 # | directions | one draw for all images and networks | the authors' file of directions is not available |
-#
-# ## Exercises
-#
-# - `mnist_step=0.01`: the step of the authors' code. Distances larger than a step should fall by about 0.005.
-# - `seed=1`: other directions and another network; the order of the four curves should stay.
 
 # %%
 best = page.best(distances)
-facts = boxes.nearest(best)
-ANSWERS = {True: "In random directions it is far from clean digits, nearer to noise-resistant adversarial ones, and "
-                 "it touches ordinary adversarial ones.",
-           False: "The distances from clean and from adversarial digits are in another order in this run."}
+facts = summaries.nearest(best)
+answer = "Not measured yet."
+if facts:
+    answer = ("In random directions it is far from clean digits, nearer to noise-resistant adversarial ones, "
+              "and it touches ordinary adversarial ones."
+              if facts["benign"] > facts["margin"] > facts["brittle"] else
+              "The three kinds of digit stand in another order in this run.")
 page.box(
-    "How far is the boundary from clean and from adversarial images?",
-    ANSWERS[bool(facts) and facts["benign"] > facts["margin"] > facts["brittle"]],
-    "For {n} digits each, the median distance to the nearest boundary is {benign} (clean), {margin} (OptMargin) "
-    "and at most {brittle} (minimum-norm attack; root mean square, pixels {pixels}).",
+    "How far is the boundary from clean and from adversarial images?", answer,
+    "For {n} digits each, the median distance to the nearest boundary is {benign} (clean), {margin} "
+    "(OptMargin) and at most {brittle} (minimum-norm attack; root mean square, pixels {pixels}).",
     "An attack, however, finds it {attack:.2g} from clean digits.",
-    facts=facts, picture=boxes.draw_nearest(best, facts["attack"]) if facts else None,
-    alt="Three rows of dots, one dot a digit: the distance to the nearest boundary of clean digits, of OptMargin "
-        "and of a minimum-norm attack; a line marks how far the attack moves clean digits.")
+    facts=facts, picture=summaries.draw_nearest(best, facts["attack"]) if facts else None,
+    alt="Three rows of dots, one dot a digit: the distance to the nearest boundary of clean digits, of "
+        "OptMargin and of a minimum-norm attack; a line marks how far the attack moves clean digits.")
 
 # %%
 page.finish()

@@ -39,7 +39,7 @@ from collections import Counter
 
 import matplotlib.pyplot as plt
 
-from papers.he import boundary, boxes, experiments, figures
+from papers.he import boundary, experiments, figures, summaries
 from report import display
 from report.cell import Cell
 from report.page import start
@@ -284,14 +284,15 @@ page.box(
     "On photographs, does an attack built to withstand noise defeat a vote over noisy copies?",
     "We could not test this: our network is far smaller than the paper's"
     + (", our attack shorter." if shorter else "."),
-    ("All noisy copies that our attack used are misclassified, but only {others:.0f}% of new ones ({images} images "
-     "tested). " if overfits else "Of the noisy copies that our attack used, {own:.0f}% are misclassified, of new "
-     "ones {others:.0f}% ({images} images tested). ")
+    ("All noisy copies that our attack used are misclassified, but only {others:.0f}% of new ones ({images} "
+     "images tested). " if overfits else "Of the noisy copies that our attack used, {own:.0f}% are "
+     "misclassified, of new ones {others:.0f}% ({images} images tested). ")
     + "The vote is right on {margin.hits} of {margin.of} attacked images (paper: {margin.paper}%) and on "
       "{benign.hits} of {benign.of} clean ones.",
-    facts=facts, picture=boxes.draw_copies(best, under_noise) if "own" in facts and "margin" in facts else None,
-    alt="Left, the share of noisy copies that are misclassified, with the noise of the attack and with new noise; "
-        "right, accuracy of the vote on clean and on attacked images, with the published values.")
+    facts=facts,
+    picture=summaries.draw_copies(best, under_noise) if {"own", "margin"} <= facts.keys() else None,
+    alt="Left, the share of noisy copies that are misclassified, with the noise of the attack and with new "
+        "noise; right, accuracy of the vote on clean and on attacked images, with the published values.")
 
 # %%
 page.finish()

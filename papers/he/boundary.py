@@ -168,6 +168,37 @@ def draw_all(runs, linf=False):
     return figure
 
 
+def purities(runs):
+    """`{network: {kind: mean purities of the top k}}` of those that have any."""
+    curves = {}
+    for (net, kind), images in unnest(runs, "purity").groupby(["network", "kind"], sort=False):
+        if values := figures.mean_purity(images):
+            curves.setdefault(net, {})[kind] = values
+    return curves
+
+
+def purity_data(runs):
+    """Mean purity of the top class, of each network and kind."""
+    return {net: {kind: values[0] for kind, values in kinds.items()} for net, kinds in purities(runs).items()}
+
+
+def draw_purity(runs):
+    """A panel a network: mean purity of the top k classes, a curve a kind; None where no image counts."""
+    curves = purities(runs)
+    if not curves:
+        return None
+    nets = in_order(curves)
+    figure, axes = plt.subplots(1, len(nets), figsize=(10, 3.4), squeeze=False, sharey=True)
+    for net, ax in zip(nets, axes[0]):
+        for kind in figures.COLOURS:
+            values = curves[net].get(kind, [])
+            curve(ax, kind, range(1, len(values) + 1), values, ".")
+        ax.set(title=figures.NAMED[net], xlabel="k", xticks=range(1, 10, 2))
+    axes[0][0].set_ylabel("purity of the top k")
+    legend(figure, len(figures.COLOURS))
+    return figure
+
+
 # ---- classifiers -----------------------------------------------------------------------------------------
 ERRORS = {"flagged": "benign", "brittle": "brittle", "margin": "margin"}    # of Table 3, and on what
 FEATURES = {"least": "nearest boundary", "median": "median distance", "purity": "purity of the top 1"}

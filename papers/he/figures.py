@@ -164,28 +164,22 @@ def published(item):
     return by_network(pd.DataFrame(PAPER[item].rows))
 
 
-# A column of `by_setting`, with the network and the attack of Table 1 whose distances it has.
-TRIED = {("mnist-normal", "brittle"): "OptBrittle", ("mnist-normal", "strong"): "OptStrong",
-         ("mnist-adv", "brittle"): "OptBrittle, adv."}
-
-
-def table_1(runs, settings):
-    """Rows of Table 1: success in percent; mean distances, with their range over unpublished `settings`."""
-    table = across(examples(runs), ("brittle", "margin", "strong", "fgsm"),
-                   {"success_pct": success, "rms": mean_distance})
-    tried = by_setting(settings, runs) if len(settings) else []
-    for (net, kind), name in TRIED.items():
-        row, at = next(row for row in table if row["examples"] == KINDS[kind]), column(net, "rms")
-        distances = [d for d in (row[at].value, *(one[name] for one in tried)) if d is not None]
-        if len(distances) > 1 and row[at].value is not None:
-            row[at] = wider(row[at], min(distances), max(distances), "settings")
-    return table
+def table_1(runs):
+    """Rows of Table 1: success in percent and mean distance of four attacks."""
+    return across(examples(runs), ("brittle", "margin", "strong", "fgsm"),
+                  {"success_pct": success, "rms": mean_distance})
 
 
 def table_2(runs):
     """Rows of Table 2: accuracies of both classifications in percent."""
     return across(examples(runs, "region", "point"), ("benign", "fgsm", "brittle", "margin"),
                   {how: lambda rows, how=how: share(rows[how]) for how in ("region", "point")})
+
+
+# What the paper quotes of attacks by Cao and Gong, in the columns of `amplification`.
+QUOTED = [{"attack": f"{row['attack']}, {row['dataset']} (quoted)", "success, %": row["success_pct"],
+           "ratio of distances": row["amplification"]}
+          for row in PAPER["remark-cao-gong-amplified"].raw["rows"]]
 
 
 def amplification(runs):
@@ -213,6 +207,29 @@ def by_setting(runs, attacks):
                      "OptBrittle, adv.": mean_distance(adv),
                      "success, adv., %": success(adv_strong)})
     return table
+
+
+def network_rows(networks):
+    """A row a network: accuracy on test images and under PGD, in percent."""
+    return [{"network": NAMED[u.network], "test accuracy, %": 100 * u.test_accuracy,
+             "under PGD, %": 100 * u.robust / u.images, "n under PGD": u.images}
+            for u in networks.itertuples()]
+
+
+def attack_row(runs):
+    """The one row of an attack: its success, mean distance, and accuracy of region classification."""
+    rows = examples(runs, "region")
+    return [{"images": len(rows), "success, %": success(rows), "mean distance": mean_distance(rows),
+             "region classification, %": share(rows.region)}]
+
+
+def setting_ranges(others, attacks):
+    """Facts: OptBrittle's mean distances over the settings, and accuracies of region classification."""
+    rows = by_setting(others, attacks)
+    distances = [row["OptBrittle"] for row in rows if row["OptBrittle"] is not None]
+    restored = [row["region, %"] for row in rows if row["region, %"] is not None]
+    return {"least": min(distances, default=None), "most": max(distances, default=None),
+            "low": min(restored, default=None), "high": max(restored, default=None), "n": rows[0]["n"]}
 
 
 # ---- results ---------------------------------------------------------------------------------------------

@@ -1,13 +1,11 @@
-"""The box at the top of each page of `he`: what its sentences name, and the picture of these numbers."""
-import math
+"""The boxes and summaries of the pages of `he`: what their sentences name, and pictures of these numbers."""
 from collections import Counter
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import torch
 
-from papers.he import boundary, classifier, figures
+from papers.he import boundary, figures
 from report import display, record
 from report.cell import values
 from report.tidy import unnest
@@ -66,6 +64,27 @@ def draw_vote(attacks):
     return figure
 
 
+def draw_networks(attacks):
+    """Accuracy of the vote with intervals and published ticks: a panel a network, a row a kind of example."""
+    rows, paper = figures.examples(attacks, "region"), figures.published("table-2")
+    kinds = tuple(figures.COLOURS)
+    nets = [net for net in boundary.in_order(set(rows.network)) if len(rows[rows.network == net])]
+    figure, axes = plt.subplots(1, len(nets), figsize=(display.WIDEST, 2.6), sharey=True, squeeze=False)
+    for net, ax in zip(nets, axes[0]):
+        for place, kind in enumerate(kinds):
+            truths = figures.only(rows, net, kind).region
+            if len(truths):
+                share = percentage(int(truths.sum()), len(truths))
+                ax.hlines(place, share["low"], share["high"], color=figures.COLOURS[kind])
+                ax.plot(share["percent"], place, "o", color=figures.COLOURS[kind])
+            ax.plot(paper[net][kind]["region"], place, "|", color=display.PRINTED, ms=14, mew=2.5)
+        ax.set(title=figures.NAMED[net].replace(", ", "\n"), xlim=(-4, 104), xticks=(0, 50, 100),
+               ylim=(len(kinds) - 0.5, -0.5))
+    axes[0, 0].set_yticks(range(len(kinds)), ["clean", *(figures.KINDS[kind] for kind in kinds[1:])])
+    figure.supxlabel("label restored by the vote, %")
+    return figure
+
+
 # ---- Section 4: boundary distances -----------------------------------------------------------------------
 def nearest(distances):
     """Medians of the nearest distances, of how many digits, and how far OptBrittle moves; {} without all."""
@@ -110,6 +129,7 @@ def draw_nearest(distances, attack):
     return figure
 
 
+<<<<<<< HEAD:papers/he/boxes.py
 # ---- Section 5: the classifier, and a threshold ----------------------------------------------------------
 def features_of(run, surroundings, kind):
     """Nearest distances of a kind of image: those that a classifier (a run) has learned from, and others."""
@@ -169,6 +189,31 @@ def draw_compared(facts):
     ends = [share["high"] for who in ("network", "threshold") for share in facts[who]]
     right.set(ylabel="errors, %", ylim=(0, 1.6 * max(ends)), yticks=range(0, int(1.6 * max(ends)), 10))
     right.legend(*with_tick(right), ncols=3, loc="upper center")
+=======
+def draw_kinds(distances):
+    """Median nearest distance and mean top-1 purity of the MNIST networks, a row a kind; the middle half."""
+    rows = boundary.examples(distances).assign(
+        purity=[tops[0] or np.nan for tops in unnest(distances, "purity").purity])     # 0: no boundary at all
+    nets = [net for net in boundary.in_order(set(rows.network)) if net.startswith("mnist")]
+    if not nets:
+        return None
+    figure, axes = plt.subplots(1, 2, figsize=(display.WIDEST, 2.9), sharey=True)
+    for n, net in enumerate(nets):
+        for ax, (column, centre) in zip(axes, {"least": "median", "purity": "mean"}.items()):
+            by_kind = [figures.only(rows, net, kind)[column].dropna() for kind in figures.COLOURS]
+            there = [place for place, own in enumerate(by_kind) if len(own)]
+            own = [by_kind[place] for place in there]
+            places = np.array(there) + 0.25 * n - 0.125
+            ax.hlines(places, *np.transpose([some.quantile([0.25, 0.75]) for some in own]),
+                      color=display.PALETTE[n])
+            ax.plot([getattr(some, centre)() for some in own], places, display.MARKERS[n],
+                    color=display.PALETTE[n], label=figures.NAMED[net])
+    axes[0].set_yticks(range(len(figures.COLOURS)), [figures.KINDS[kind] for kind in figures.COLOURS])
+    axes[0].set(ylim=(len(figures.COLOURS) - 0.5, -0.5), xlim=(0, None),
+                xlabel="nearest boundary (RMS, pixels 0 to 1)")
+    axes[1].set(xlim=(0, 1.05), xlabel="top-1 purity")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+>>>>>>> hP5:papers/he/summaries.py
     return figure
 
 
