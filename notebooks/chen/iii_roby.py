@@ -286,8 +286,10 @@ page.statement("property-3", data={"models": len(agree), "same": all(agree)}, ev
 FREE = AGREED["separation differs up to fourfold"]
 page.box(
     "Does ROBY, a robustness score from class overlap, follow the distance to the boundary?",
-    "Not on simulated classes: rescaling each network's overlaps to 0 to 1 hides how far apart its classes are.",
-    "Over {n:,} arrangements of classes ROBY has rank correlation {roby.value:.2f} with the distance (95% interval "
+    "Not on simulated classes: rescaling each network's overlaps to 0 to 1 hides how far apart its "
+    "classes are.",
+    "Over {n:,} arrangements of classes ROBY has rank correlation {roby.value:.2f} with the distance "
+    "(95% interval "
     "{roby.low:.2f} to {roby.high:.2f}; −1 is perfect), the unscaled overlap has {overlap.value:.2f}.",
     "The paper defines no rescaling; ours follows the authors' later code.",
     facts={"n": scale.trials, "roby": FREE["roby"], "overlap": FREE["overlap"]},

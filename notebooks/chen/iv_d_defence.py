@@ -344,8 +344,10 @@ page.box(
     "Is ROBY, a robustness score, smaller (better) after adversarial training?",
     "Only in {original_below} of {original_of} pairs of networks without and with it." if mixed else
     "Yes, in {original_below} of {original_of} pairs, as in the paper.",
-    "ROBY is smaller in {original_below} of {original_of} pairs on clean images (paper, same pairs: {paper.original}) "
-    "and in {adversarial_below} of {adversarial_of} on adversarial ones (paper, all pairs: {paper.adversarial}).",
+    "ROBY is smaller in {original_below} of {original_of} pairs on clean images (paper, same pairs: "
+    "{paper.original}) "
+    "and in {adversarial_below} of {adversarial_of} on adversarial ones (paper, all pairs: "
+    "{paper.adversarial}).",
     "Our adversarial training was short; most networks can still be attacked.",
     facts=facts, sets=BOTH, picture=draw_slopes(*best) if facts else None,
     alt="A line for each pair from the natural to the robust network: ROBY falls or rises.")

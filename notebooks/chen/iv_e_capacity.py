@@ -285,14 +285,18 @@ page.box(
     "Do larger networks resist attacks better, and does the ROBY score show it?",
     "We cannot tell: our larger networks were trained less, and retraining moves the score as much as size."
     if not facts or facts["unlike"] else
-    "Ours do: attack success falls from {first:.0f}% to {last:.0f}% as layers widen, but the ROBY score does not follow."
+    "Ours do: attack success falls from {first:.0f}% to {last:.0f}% as layers widen, but the ROBY "
+    "score does not follow."
     if facts["last"] < facts["first"] else
     "Not in our networks: neither attack success nor the ROBY score falls with size.",
-    "ROBY (smaller should be better) ranges from {sizes_low:.2f} to {sizes_high:.2f} over {sizes} sizes (paper: "
-    "{paper_low:.2f} to {paper_high:.2f}) and from {seeds_low:.2f} to {seeds_high:.2f} over {seeds} trainings of the "
+    "ROBY (smaller should be better) ranges from {sizes_low:.2f} to {sizes_high:.2f} over {sizes} "
+    "sizes (paper: "
+    "{paper_low:.2f} to {paper_high:.2f}) and from {seeds_low:.2f} to {seeds_high:.2f} over {seeds} "
+    "trainings of the "
     "smallest.",
     facts=facts, sets=[dense], picture=ranking.draw_sizes(*best, PUBLISHED) if facts else None,
-    alt="ROBY of nine networks and the published values; at the smallest network six dots, as far apart as all the "
+    alt="ROBY of nine networks and the published values; at the smallest network six dots, as far apart "
+        "as all the "
         "others.")
 
 # %%

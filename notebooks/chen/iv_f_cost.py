@@ -242,7 +242,8 @@ facts = box_facts(best)
 page.box(
     "Is ROBY, a robustness score without an attack, much cheaper than one?",
     "Yes: the attack takes about {nth:.0f} times as long.",
-    "On {networks} {names} networks the share is {ratio:.1f}% ({low:.1f}% to {high:.1f}% by network; paper, ten "
+    "On {networks} {names} networks the share is {ratio:.1f}% ({low:.1f}% to {high:.1f}% by network; "
+    "paper, ten "
     "networks: {paper:.1f}%).",
     "Each network was timed once; a single timing can be off by {error:.0f}%.",
     facts=facts, sets=[natural], picture=draw_shares(best, facts) if facts else None,

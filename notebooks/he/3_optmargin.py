@@ -41,6 +41,8 @@ blocks: int = None  # blocks of images of each network and attack; None takes th
 iterations: int = None  # most iterations for each c of an attack; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 
 from papers.he import claims, experiments, figures, summaries
@@ -248,7 +250,7 @@ page.extra("own-attack", yours, figures.attack_row,
 # examples. It depends on unpublished settings ({ref}`he-3-settings`).
 
 # %%
-page.table("table-1", attacks, figures.table_1, behind=figures.BEHIND)
+page.table("table-1", (attacks, replace(others, beside=True)), figures.table_1, behind=figures.BEHIND)
 
 # %% [markdown]
 # ### Table 2: accuracy of point and region classification

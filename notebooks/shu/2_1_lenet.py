@@ -109,7 +109,8 @@ ax.plot(*examples.flatten(1).T, ".", color=display.PALETTE[3], label="adversaria
 (low, high), (bottom, top) = rectangle[0], rectangle[1]
 ax.add_patch(plt.Rectangle((low, bottom), high - low, top - bottom, fill=False, color=display.PALETTE[0], lw=2))
 ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
-display.picture(ax.figure, "An image of two pixels, an attack's images, and their box (grey: the other class)",
+display.picture(ax.figure, "An image of two pixels, an attack's images, and their box (grey: the other "
+                           "class)",
                 "A plane of two classes, a star, dots beyond the boundary, and a rectangle around them.")
 fast = boxes.intervals(clean, examples, least=2).first(2)
 toy.compare({int(i): (float(low), float(high)) for i, low, high in zip(fast.values, fast.low, fast.high)} == rectangle
@@ -162,7 +163,8 @@ page.picture(sweeps, lambda runs: figures.draw_curves(runs, "table-2"),
 page.text(sweeps, beyond.of_suspects,
         "In {same} of {n} boxes the same kind of networks errs as in the paper (the attacked one, others, or "
         "all). In {reached} of the other {other} this is so under another choice: {sizes} at another $b$, "
-        "{rules} with other pixels kept, {classes} for another wrong class. One box can count more than once.")
+        "{rules} with other pixels kept, {classes} for another wrong class. One box can count more "
+        "than once.")
 
 # %% [markdown]
 # (shu-2-1-size)=

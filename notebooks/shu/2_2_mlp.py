@@ -85,7 +85,8 @@ ax.plot(*examples.flatten(1).T, ".", color=display.PALETTE[3], label="adversaria
 ax.add_patch(plt.Rectangle(low, *(high - low), fill=False, color=display.PALETTE[0], lw=2))
 ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
 display.picture(ax.figure, "Adversarial images on all sides of an image of two pixels, and their box",
-                "A star in a grey class, dots along its boundary, and a rectangle that contains most of that class.")
+                "A star in a grey class, dots along its boundary, and a rectangle that contains most "
+                "of that class.")
 fast = boxes.intervals(clean, examples, least=2).first(2)
 order = fast.values.argsort()
 toy.compare(fast.low[order].equal(low) and fast.high[order].equal(high)

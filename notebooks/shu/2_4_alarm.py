@@ -98,7 +98,8 @@ for n, (name, images) in enumerate({"adversarial": adversarial, "noise": noisy, 
     ax.plot(*images.flatten(1).T, display.MARKERS[n], color=display.PALETTE[(3, 1, 0)[n]], ms=5, label=name)
 ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
 display.picture(ax.figure, "Images of two pixels (grey: some two of five networks disagree)",
-                "A plane with grey bands where networks disagree; adversarial images lie at or in these bands.")
+                "A plane with grey bands where networks disagree; adversarial images lie at or in "
+                "these bands.")
 display.say(prose.fill("Some two networks disagree on {adversarial:.0%} of the adversarial images, {noise:.0%} of the "
                        "noisy and {clean:.0%} of the clean ones.",
                        {name: float(of.double().mean()) for name, of in shares.items()}))
@@ -216,7 +217,8 @@ def alarm_data(sweeps, clean, fifty):
 
 # %%
 page.text(fifty, beyond.alarm_by_number,
-        "Some two of all {networks} networks disagree on {all.percent:.1f}% of the adversarial images (95% interval over digits "
+        "Some two of all {networks} networks disagree on {all.percent:.1f}% of the adversarial "
+        "images (95% interval over digits "
         "{all.low:.1f} to {all.high:.1f}%). With the attacked network and one other the share is "
         "{pair.percent:.0f}% ({pair.low:.0f} to {pair.high:.0f}%).")
 

@@ -95,7 +95,8 @@ areas = connected(disagree(answers), toy.SIDE)
 # %% tags=["show-input"]
 ax = toy.draw_plane(areas, ["white", *(display.PALETTE[n % 10] for n in range(max(1, *areas)))], x=x, y=y)
 display.picture(ax.figure, "Images of two pixels: each piece of disagreement of five networks has a colour",
-                "A plane with narrow bands between two classes of images, several pieces in different colours.")
+                "A plane with narrow bands between two classes of images, several pieces in "
+                "different colours.")
 fast = (np.array(answers) != answers[0]).any(0).reshape(toy.SIDE, toy.SIDE)
 toy.compare(max(areas) == ndimage.label(fast)[1] and ((np.array(areas) > 0) == fast.ravel()).all(), "pieces")
 
@@ -176,14 +177,16 @@ page.text(networks, lambda runs: beyond.clean_errors(runs, "table-1"), beyond.CL
 
 # %%
 page.text(planes, counts,
-        "In {with_any} of {planes} planes some of the {networks} networks disagree within the paper's radius.")
+        "In {with_any} of {planes} planes some of the {networks} networks disagree within the "
+        "paper's radius.")
 
 # %% [markdown]
 # ### Pieces inside the ball belong to one area outside it
 
 # %%
 page.text(planes, counts,
-        "In {with_several} planes the disagreement inside the ball is in pieces, at most {most}. In {joined} of "
+        "In {with_several} planes the disagreement inside the ball is in pieces, at most {most}. In "
+        "{joined} of "
         "these planes all pieces join outside the ball, within the plane.")
 
 # %% [markdown]

@@ -110,7 +110,8 @@ for n, (t, (_, second)) in enumerate(sheets.items()):
     ax.text(1.02, n, f"error {float(second):.3f}", va="center")
 ax.set(xlim=(0, 1.25), xlabel="first pixel", ylabel="thickness t", yticks=range(len(sheets)),
        yticklabels=map(str, sheets), xticks=[0, 0.5, 1])
-display.picture(figure, "Where the second classifier errs, and its exact error, by the thickness of the sheets",
+display.picture(figure, "Where the second classifier errs, and its exact error, by the thickness of the "
+                        "sheets",
                 "Rows of an interval with one wide error region and thin further ones that widen upwards.")
 display.say(prose.fill("For t = {t} the exact error is {exact:.3f}; {counted:.3f} of {n} random images are misclassified.",
                        {"t": 1, "exact": float(sheets[1][1]), "counted": sum(wrong) / len(wrong), "n": len(wrong)}))

@@ -129,67 +129,6 @@ def draw_nearest(distances, attack):
     return figure
 
 
-<<<<<<< HEAD:papers/he/boxes.py
-# ---- Section 5: the classifier, and a threshold ----------------------------------------------------------
-def features_of(run, surroundings, kind):
-    """Nearest distances of a kind of image: those that a classifier (a run) has learned from, and others."""
-    rows, train = boundary.features(surroundings), round(run.share * run.sample)
-    own = figures.only(rows, run.network, kind)
-    return [torch.tensor(part.least.to_numpy(np.float32))
-            for part in (own[own.place < train], own[(own.place >= train) & (own.place < run.sample)])]
-
-
-def compared(classifiers, surroundings):
-    """The classifier of the normal MNIST network trained on OptMargin, and the best threshold on the nearest
-    distance: errors, and what sentences name. {} where either is missing.
-    """
-    run = boundary.by_name(classifiers).get((NET, "margin")) if len(classifiers) else None
-    worst = boundary.worst(run) if run else {"percent": None}
-    if worst["percent"] is None or not len(surroundings):
-        return {}
-    (benign, others), (attacked, hidden) = (features_of(run, surroundings, k) for k in ("benign", "margin"))
-    if not all(map(len, (benign, others, attacked, hidden))):
-        return {}
-    rule, errors = classifier.best_threshold(attacked, benign), boundary.errors(run)
-    known, alone = (100 * rule.errors(*parts).accuracy for parts in ((attacked, benign), (hidden, others)))
-    by_rule = rule.errors(hidden, others)
-    low, high = sorted((known, alone))
-    most = 100 - worst["percent"]
-    return {"share": math.floor(100 / most) if most else None, "worst": worst, "n": run.benign,
-            "least": low, "most": high, "learned": run.trained_on,
-            "better": worst["low"] > high, "pairs": round(run.share * run.sample),
-            "value": rule.value, "distances": {"benign": others, "margin": hidden},
-            "step": float(surroundings.step[surroundings.network == NET].max()),
-            "network": [errors["benign"], errors["margin"]],
-            "threshold": [percentage(by_rule.flagged, len(others)), percentage(by_rule.missed, len(hidden))]}
-
-
-def draw_compared(facts):
-    """Nearest distances of clean and of OptMargin digits with the threshold; errors of it and the network."""
-    printed = next(row for row in figures.PAPER["table-3"].rows if (
-        row["dataset"], row["model_training"], row["training_attack"]) == ("MNIST", "normal", "OptMargin"))
-    step, lengths = facts["step"], facts["distances"]
-    none = max(float(some[some < 1].max()) for some in lengths.values()) + 2 * step
-    figure, (left, right) = plt.subplots(2, figsize=(NARROW, 4.6))
-    for kind, some in lengths.items():
-        left.hist(some.where(some < 1, none), np.arange(0.5 * step, none + step, step), alpha=0.6,
-                  label=NAMES[kind], color=figures.COLOURS[kind])
-    between = facts["value"] - step / 2     # the threshold is a value of the grid
-    left.axvline(between, color="black", linestyle="--", linewidth=1)
-    left.text(between, left.get_ylim()[1], " threshold", va="top")
-    left.set(xlabel="nearest boundary (root mean square, pixels 0 to 1)", ylabel="digits")
-    none_at(left, none)
-    left.legend()
-    places = np.arange(2)
-    printed_errors = {"network": [printed["false_pos_benign_pct"], printed["false_neg_optmargin_pct"]]}
-    for n, who in enumerate(("network", "threshold")):
-        bars(right, places + 0.4 * n - 0.2, facts[who], color=display.PALETTE[4 + n], label=who,
-             published=printed_errors.get(who))
-    right.set_xticks(places, ["clean, called attacked", "attacked, called clean"])
-    ends = [share["high"] for who in ("network", "threshold") for share in facts[who]]
-    right.set(ylabel="errors, %", ylim=(0, 1.6 * max(ends)), yticks=range(0, int(1.6 * max(ends)), 10))
-    right.legend(*with_tick(right), ncols=3, loc="upper center")
-=======
 def draw_kinds(distances):
     """Median nearest distance and mean top-1 purity of the MNIST networks, a row a kind; the middle half."""
     rows = boundary.examples(distances).assign(
@@ -213,7 +152,6 @@ def draw_kinds(distances):
                 xlabel="nearest boundary (RMS, pixels 0 to 1)")
     axes[1].set(xlim=(0, 1.05), xlabel="top-1 purity")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
->>>>>>> hP5:papers/he/summaries.py
     return figure
 
 

@@ -10,6 +10,7 @@ import torch
 from papers.ren.experiments import ARCHITECTURES, SETTINGS, UNPRUNED
 from report import display, reference
 from report.cell import Cell, values
+from report.comparison import LEAST
 from shared import borderline
 from shared.borderline import UNIFORM
 
