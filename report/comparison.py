@@ -141,7 +141,7 @@ def biases(item, cells):
     for c in cells:
         if c["mark"] and is_number(c["printed"]) and is_number(c["measured"]):
             columns.setdefault(alike(c), []).append((c["measured"], c["printed"]))
-    found = []
+    hit = []
     for (name, *what), pairs in columns.items():
         if len(pairs) < ROWS:
             continue
@@ -152,11 +152,11 @@ def biases(item, cells):
         half = quantile * statistics.stdev(gaps) / math.sqrt(len(gaps))
         constant = len(set(ours)) == 1 or len(set(printed)) == 1
         means = statistics.fmean(ours), statistics.fmean(printed)
-        found.append({"of": [name, *what], "rows": len(pairs), "difference": mean, "low": mean - half,
+        hit.append({"of": [name, *what], "rows": len(pairs), "difference": mean, "low": mean - half,
                       "high": mean + half, "absolute": statistics.fmean(map(abs, gaps)),
                       "rank": None if constant else float(spearmanr(ours, printed).statistic),
                       "apart": abs(mean) > half and not near(*means, name, item.columns.get(name))})
-    return found
+    return hit
 
 
 def printed_values(item):

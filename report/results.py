@@ -226,10 +226,10 @@ def measured_so_far(record):
     said = [f"{runs:,} of {of:,} runs"] * (runs < of)
     for part, (actual, published) in parts.items():
         if actual < published:
-            each, alike = actual % runs == published % runs == 0, runs > 1
-            counts = (actual // runs, published // runs) if each and alike else (actual, published)
+            single, alike = actual % runs == published % runs == 0, runs > 1
+            counts = (actual // runs, published // runs) if single and alike else (actual, published)
             said.append(f"{counts[0]:,} of {counts[1]:,} {display.in_words(part)}"
-                        + (" each" if each and alike else " in all" if alike else ""))
+                        + (" each" if single and alike else " in all" if alike else ""))
     return ", ".join(said)
 
 

@@ -15,8 +15,8 @@ from generated import BLOCK  # noqa: E402
 
 def blocks(page, name):
     """`(argument, text)` of the blocks of a name on a page of the book."""
-    found = BLOCK.findall((ROOT / f"book/{page}.md").read_text(encoding="utf-8"))
-    return [(argument, text) for block, argument, text in found if block == name]
+    hit = BLOCK.findall((ROOT / f"book/{page}.md").read_text(encoding="utf-8"))
+    return [(argument, text) for block, argument, text in hit if block == name]
 
 
 def test_every_finding_has_its_numbers_and_a_picture():

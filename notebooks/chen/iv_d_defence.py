@@ -248,7 +248,8 @@ def draw_slopes(*frames):
         for n, ends in enumerate(some):
             ax.plot((0, 1), ends, "o-", color=display.PALETTE[change > 0], ms=4,
                     label=f"ROBY {word}: {len(some)}" if n == 0 else None)
-    ax.set(xticks=(0, 1), xticklabels=("natural", "adversarially trained"), xlim=(-0.2, 1.2), ylabel="ROBY, clean images")
+    ax.set(xticks=(0, 1), xticklabels=("natural", "adversarially trained"), xlim=(-0.2, 1.2),
+           ylabel="ROBY, clean images")
     ax.legend()
     return figure
 

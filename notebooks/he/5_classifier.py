@@ -95,22 +95,22 @@ around = {kind: survey(network, images, torch.cat([orthogonal, -orthogonal]), st
 
 
 # 3. Features of an image: its sorted distances, and the purities of the top 1, 2 and 3 classes.
-def features(found):
+def features(hit):
     purities = []
-    for classes in found.adjacent:
+    for classes in hit.adjacent:
         counts = classes[classes >= 0].bincount(minlength=3).sort(descending=True).values
         purities.append(counts.cumsum(0)[:3] / max(1, counts.sum()))
-    return torch.cat([found.distance.sort(1).values, torch.stack(purities)], 1)
+    return torch.cat([hit.distance.sort(1).values, torch.stack(purities)], 1)
 
 
 # 4. The threshold on the nearest distance that is best on one half of the images, and how good on the other.
 def accuracy(threshold, half):
     """On the harder kind: an image nearer to its boundary than the threshold counts as attacked."""
-    found, kept = nearest["attacked"][half] < threshold, nearest["clean"][half] >= threshold
-    return min(found.float().mean(), kept.float().mean()).item()
+    hit, kept = nearest["attacked"][half] < threshold, nearest["clean"][half] >= threshold
+    return min(hit.float().mean(), kept.float().mean()).item()
 
 
-nearest = {kind: features(found)[:, 0] for kind, found in around.items()}
+nearest = {kind: features(hit)[:, 0] for kind, hit in around.items()}
 learn, test = slice(None, IMAGES // 2), slice(IMAGES // 2, None)
 values = torch.cat([of_kind[learn] for of_kind in nearest.values()]).unique().tolist()
 threshold = max(values, key=lambda value: accuracy(value, learn))
@@ -126,7 +126,7 @@ ax.legend()
 display.picture(figure, f"Images that did not choose the threshold; its accuracy on the harder kind: "
                 f"{100 * accuracy(threshold, test):.0f}%.",
                 "Two histograms, attacked images to the left of a dashed line, most clean ones to the right.")
-assert all(torch.allclose(features(found), classifier.features(found)) for found in around.values()) and (
+assert all(torch.allclose(features(hit), classifier.features(hit)) for hit in around.values()) and (
     threshold == classifier.best_threshold(nearest["attacked"][learn], nearest["clean"][learn]).value), \
     "the steps above and the code of the tables now differ"
 

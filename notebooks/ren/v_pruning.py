@@ -115,11 +115,11 @@ def pruned_search(x_o, x_b, t, T):
 # A digit that keeps its label under all prunings, and has neither that of white nor that of black.
 x_o = next(x for x in digits["x_test"].split(1) if experiments.stands_apart(classify, x))
 white = torch.full_like(x_o, 255)
-found = {(t, T): pruned_search(x_o, white, t, T) for t, T in (UNPRUNED, *SETTINGS)}
+hit = {(t, T): pruned_search(x_o, white, t, T) for t, T in (UNPRUNED, *SETTINGS)}
 
 # %%
-figure, axes = plt.subplots(len(found), 3, figsize=(5, 7.6))
-for row, ((t, T), (digit_, last, first)) in zip(axes, found.items()):
+figure, axes = plt.subplots(len(hit), 3, figsize=(5, 7.6))
+for row, ((t, T), (digit_, last, first)) in zip(axes, hit.items()):
     labels = classify(torch.cat([digit_, last, first])).tolist()
     display.image_grid(row, [digit_[0], last[0], first[0]], [
         f"digit: {labels[0]}", f"last with: {labels[1]}", f"first without: {labels[2]}"])
@@ -134,7 +134,7 @@ display.picture(figure, "Four searches of the cell above: a digit, the last imag
 
 # %% tags=["show-input"]
 levels = torch.arange(256, dtype=torch.uint8)
-for (t, T), (_, last, first) in found.items():
+for (t, T), (_, last, first) in hit.items():
     fast = borderline.search(classify, x_o, white, threshold=threshold, max_iterations=iterations,
                              prune=borderline.Pruning(t, T))
     assert torch.equal(fast.inside, last) and torch.equal(fast.outside, first), "other images than above"

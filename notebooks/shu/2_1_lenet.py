@@ -107,15 +107,18 @@ ax = toy.draw_plane(models[0](toy.plane()).argmax(1), ["white", display.PALE], x
 ax.plot(*clean.flatten(), "*", color="k", ms=13, label="clean image")
 ax.plot(*examples.flatten(1).T, ".", color=display.PALETTE[3], label="adversarial images")
 (low, high), (bottom, top) = rectangle[0], rectangle[1]
-ax.add_patch(plt.Rectangle((low, bottom), high - low, top - bottom, fill=False, color=display.PALETTE[0], lw=2))
+ax.add_patch(plt.Rectangle((low, bottom), high - low, top - bottom, fill=False,
+                           color=display.PALETTE[0], lw=2))
 ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
 display.picture(ax.figure, "An image of two pixels, an attack's images, and their box (grey: the other "
                            "class)",
                 "A plane of two classes, a star, dots beyond the boundary, and a rectangle around them.")
 fast = boxes.intervals(clean, examples, least=2).first(2)
-toy.compare({int(i): (float(low), float(high)) for i, low, high in zip(fast.values, fast.low, fast.high)} == rectangle
+toy.compare({int(i): (float(low), float(high))
+             for i, low, high in zip(fast.values, fast.low, fast.high)} == rectangle
             and boxes.rates(models, inside, label).tolist() == rates, "box and rates")
-display.say(prose.fill("Of the random images of the box the attacked network misclassifies {own:.0%}, the others "
+display.say(prose.fill("Of the random images of the box the attacked network misclassifies {own:.0%}, "
+                       "the others "
                        "{least:.0%} to {most:.0%}.", {"own": rates[0], "least": min(rates[1:]),
                                                       "most": max(rates[1:])}))
 

@@ -91,7 +91,8 @@ fast = boxes.intervals(clean, examples, least=2).first(2)
 order = fast.values.argsort()
 toy.compare(fast.low[order].equal(low) and fast.high[order].equal(high)
             and boxes.rates(models, inside, label).tolist() == rates, "box and rates")
-display.say(prose.fill("All adversarial images mislead the attacked network, but only {share:.0%} of the random images "
+display.say(prose.fill("All adversarial images mislead the attacked network, but only {share:.0%} of the "
+                       "random images "
                        "between them do.", {"share": rates[0]}))
 
 # %% [markdown]

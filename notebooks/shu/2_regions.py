@@ -73,7 +73,7 @@ def disagree(answers):
 
 
 def connected(mask, side):
-    """The number of each point's piece, 1, 2 ..., and 0 where `mask` is False; neighbours are of one piece."""
+    """The number of each point's piece, 1, 2 ..., and 0 where `mask` is False; neighbours share a piece."""
     piece, number = [0] * len(mask), 0
     for seed in range(len(mask)):
         if not mask[seed] or piece[seed]:
@@ -348,7 +348,7 @@ def junction(points, axis):
 
     step = bisect_left(range(len(reached)), True, key=joined)
     apart = sum(ndimage.distance_transform_edt(points != piece) for piece in (2, 3))
-    apart[(points == 0) | (distance != reached[step])] = np.inf     # of points as far, that between the pieces
+    apart[(points == 0) | (distance != reached[step])] = np.inf     # of points as far, that between pieces
     row, column = np.unravel_index(apart.argmin(), apart.shape)
     return axis[[column, row]]
 

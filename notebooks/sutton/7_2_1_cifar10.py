@@ -107,8 +107,8 @@ def noise_flips(image, label, radius, points):
 
 points = draw(2000, x.shape[1:], torch.Generator().manual_seed(0)).points   # uniform in the unit ball
 correct = [(image, label) for image, label in zip(x[240:], y[240:]) if predicted(image[None]) == label]
-attacked = [(image, label, *found) for image, label in correct
-            if (found := attack(image, label, scalings()[1:]))]
+attacked = [(image, label, *hit) for image, label in correct
+            if (hit := attack(image, label, scalings()[1:]))]
 shares = {"step": 100 * len(attacked) / len(correct)} | {
     delta: 100 * np.mean([noise_flips(image, label, delta * norm, points)
                           for image, label, norm, _ in attacked])

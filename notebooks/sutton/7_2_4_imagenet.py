@@ -96,9 +96,9 @@ example = None
 if units != "none":     # that reads what is recorded, and opens no data
     net = experiments.model_of(scale.network, scale.seed)
     for image, label in zip(*experiments.photographs(0, scale.size)):
-        found = attack(net, image, label, scalings(largest=largest)[1:])
-        if net(image[None]).argmax() == label and found:
-            size, direction = found
+        hit = attack(net, image, label, scalings(largest=largest)[1:])
+        if net(image[None]).argmax() == label and hit:
+            size, direction = hit
             fast = experiments.examine(net, image[None], label[None], draws=1, largest=largest, seed=seed)
             assert abs(float(fast["l2"][0]) - float(size)) <= 1.5 * largest / 255     # at most one step apart
             noisy = [noise_in_ball(image, 10 * size, page.generator("noise", n)) for n in range(20)]

@@ -126,7 +126,7 @@ def compared(classifiers, surroundings):
         return {}
     rule, errors = classifier.best_threshold(attacked, benign), boundary.errors(run)
     known, alone = (100 * rule.errors(*parts).accuracy for parts in ((attacked, benign), (hidden, others)))
-    theirs = rule.errors(hidden, others)
+    other = rule.errors(hidden, others)
     low, high = sorted((known, alone))
     most = 100 - worst["percent"]
     return {"share": math.floor(100 / most) if most else None, "worst": worst, "n": run.benign,
@@ -136,7 +136,7 @@ def compared(classifiers, surroundings):
             "value": rule.value, "distances": {"benign": others, "margin": hidden},
             "step": float(surroundings.step[surroundings.network == summaries.NET].max()),
             "network": [errors["benign"], errors["margin"]],
-            "threshold": [percentage(theirs.flagged, len(others)), percentage(theirs.missed, len(hidden))]}
+            "threshold": [percentage(other.flagged, len(others)), percentage(other.missed, len(hidden))]}
 
 
 def draw_compared(facts):
@@ -156,10 +156,10 @@ def draw_compared(facts):
     summaries.none_at(left, none)
     left.legend()
     places = np.arange(2)
-    theirs = {"network": [printed["false_pos_benign_pct"], printed["false_neg_optmargin_pct"]]}
+    other = {"network": [printed["false_pos_benign_pct"], printed["false_neg_optmargin_pct"]]}
     for n, who in enumerate(("network", "threshold")):
         summaries.bars(right, places + 0.4 * n - 0.2, facts[who], color=display.PALETTE[4 + n], label=who,
-             published=theirs.get(who))
+             published=other.get(who))
     right.set_xticks(places, ["clean, called attacked", "attacked, called clean"])
     ends = [share["high"] for who in ("network", "threshold") for share in facts[who]]
     right.set(ylabel="errors, %", ylim=(0, 1.6 * max(ends)), yticks=range(0, int(1.6 * max(ends)), 10))

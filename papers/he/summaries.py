@@ -111,8 +111,8 @@ def draw_nearest(distances, attack):
     attack   mean distance that OptBrittle moves a clean digit, a line; None where it is not recorded
     """
     rows, steps = boundary.examples(distances), distances[distances.network == NET].step
-    found = rows[(rows.network == NET) & (rows.least < 1)].least
-    none = found.max() + 2 * steps.max()     # where those without any boundary stand
+    hit = rows[(rows.network == NET) & (rows.least < 1)].least
+    none = hit.max() + 2 * steps.max()     # where those without any boundary stand
     figure, ax = plt.subplots(figsize=(NARROW, 2.8))
     for place, kind in enumerate(NAMES):
         own = figures.only(rows, NET, kind).least

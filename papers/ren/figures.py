@@ -180,10 +180,10 @@ def draw_similarities(searches):
     places = {(name, b): y for y, (name, b) in enumerate((name, b) for name in rows for b in UNIFORM)}
     figure, ax = plt.subplots(figsize=(7, 3.2))
     for (name, b), y in places.items():
-        ours, theirs = rows[name]
+        ours, other = rows[name]
         values, color = searches[searches.background == b][ours], display.PALETTE[list(UNIFORM).index(b)]
         ax.plot(values, [y] * len(values), "o", ms=7, alpha=0.7, color=color)
-        ax.plot(printed[b][f"{theirs}_ssim"], y, "|", ms=18, mew=2.5, color=display.PRINTED)
+        ax.plot(printed[b][f"{other}_ssim"], y, "|", ms=18, mew=2.5, color=display.PRINTED)
     ax.axvline(searches.threshold.iloc[0], color="k", lw=1, ls="--")
     ax.set(yticks=[*places.values()], yticklabels=[f"{name}, to {b}" for name, b in places], xlim=(0, 1.03),
            xlabel="similarity (SSIM); dashed: where a search stops")

@@ -144,7 +144,7 @@ def first(facts, *variants):
     return next((words for fact, words in pairs if facts[fact]), last) if facts else "{nothing}"
 
 
-def draw_means(runs, printed, names, named=()):
+def draw_means(runs, printed, names, titles=()):
     """Bars of the mean shares, a dot a problem, a line the published mean; None where nothing was attacked.
 
     named   problems whose dots of the noise of the attack's norm have their names beside them
@@ -161,7 +161,7 @@ def draw_means(runs, printed, names, named=()):
         percents = shares[key]["percents"]
         places = dict(zip(percents, place + np.linspace(-0.2, 0.2, len(percents)) * (len(percents) > 1)))
         ax.plot([*places.values()], [*percents.values()], "o", ms=4, color=display.GUIDE, clip_on=False)
-        for problem in named if key == DELTAS[0] else ():
+        for problem in titles if key == DELTAS[0] else ():
             ax.annotate(name(problem, names).replace(" – ", " –\n"), (places[problem], percents[problem]),
                         xytext=(0.2, 0.45), textcoords="axes fraction",
                         arrowprops={"arrowstyle": "-", "color": display.GUIDE})
