@@ -174,7 +174,7 @@ def in_sentences(data, statement):
     """What the evidence comes to, as sentences."""
     whose = f" of {RARE}" * statement.complement
     hit = data["violations"]
-    text = f"{found or 'No'} counterexample{'s' * (found > 1)} in {data['cases']:,} cases"
+    text = f"{hit or 'No'} counterexample{'s' * (hit > 1)} in {data['cases']:,} cases"
     text += f" up to $n$ = {data['largest_n']:,}" if "largest_n" in data else ""
     text += ", in part by random trials. " if data["sampled"] else ". "
     if "loosest" in data:
