@@ -106,7 +106,8 @@ display.picture(figure, "Labels of a white and of a black image by the networks 
                 "height of their probability.", "Five columns with two digits each.")
 
 # %% [markdown]
-# The experiment ({download}`train <../../papers/ren/experiments.py>`) evaluates its networks by the book's own function, which gives the same
+# For an all-black image only the biases count, so that the label of these small networks is not sure. The paper's networks are convolutional, and learn digits on
+# black ground. The experiment ({download}`train <../../papers/ren/experiments.py>`) evaluates its networks by the book's own function, which gives the same
 # labels.
 
 # %% tags=["show-input"]
