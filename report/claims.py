@@ -53,7 +53,7 @@ class Rule:
 
     def outcome(self, results):
         """`(holds, evidence)` of its own results and those of `others`; open where a value is missing."""
-        if any(result is None or len(result) == 0 for result in results):
+        if self.judge is None or any(result is None or len(result) == 0 for result in results):
             return None, prose.NO_VALUE
         try:
             judged = self.judge(*(results if self.cells else map(values, results)))
@@ -176,9 +176,8 @@ def _case(judge, facts):
     try:
         holds, words = judge(prose.Facts(facts))
     except NoValue:
-        why = facts.get("status")
-        told = isinstance(why, str) and not _is_proxy(facts)
-        return None, why.removeprefix("not measured: ") if told else prose.NO_VALUE
+        why = prose.NO_VALUE if _is_proxy(facts) else facts.get("status")
+        return None, why.removeprefix("not measured: ") if isinstance(why, str) else prose.NO_VALUE
     return bool(holds), prose.fill(words, facts)
 
 
@@ -221,26 +220,22 @@ def _find(item, phrase):
 
 def _judged(item, rows, phrase, rule, lacking, others):
     """`holds` and `evidence` of one claim."""
-    if rule.judge is None:
-        return {"holds": None, "evidence": _words(item, phrase, rule.open)}
-    rows_of = [others.get(name, (None, lambda decides, name=name: f"the rows of {name}"))
-               for name in rule.others]
-    lacks = [lacks for lacks in (lacking, *(lacks for _, lacks in rows_of)) if lacks]
-    missing = [words for lack in lacks if (words := lack(rule if rule.counts else None))]
+    given = [(rows, lacking), *(others.get(name, (None, lambda decides, name=name: f"the rows of {name}"))
+                                for name in rule.others)]
+    missing = [words for _, lack in given if lack and (words := lack(rule if rule.counts else None))]
     try:
-        holds, evidence = rule.outcome([rows, *(other for other, _ in rows_of)])
+        holds, evidence = rule.outcome([results for results, _ in given])
     except Exception as error:
         raise runtime.UserError(f"{item.title}: the rule of {phrase!r} fails: {type(error).__name__}: "
                                 f"{error}") from error
-    evidence = _words(item, phrase, evidence)
     if rule.open:
-        evidence = f"{rule.open}; {evidence}" if evidence != prose.NO_VALUE else rule.open
+        evidence = rule.open if evidence == prose.NO_VALUE else f"{rule.open}; {evidence}"
     elif missing:
-        holds = None
-        evidence = WAITS + ", ".join(missing) + (SO_FAR + evidence if evidence != prose.NO_VALUE else "")
+        so_far = "" if evidence == prose.NO_VALUE else f"{SO_FAR}{evidence}"
+        holds, evidence = None, f"{WAITS}{', '.join(missing)}{so_far}"
     elif rule.leaves and holds is not False:
         holds, evidence = None, f"{evidence} ({rule.leaves})"
-    return {"holds": holds, "evidence": evidence}
+    return {"holds": holds, "evidence": _words(item, phrase, evidence)}
 
 
 def on_a_proxy(judged):

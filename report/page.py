@@ -12,6 +12,7 @@ What a page says at full scale comes from the recorded runs; what this page meas
 import dataclasses
 import math
 import os
+import re
 import resource
 import sys
 import time
@@ -369,6 +370,7 @@ class Page:
         whole = len(parts) == sum(map(bool, (answer, evidence, limit)))
         if not whole:
             parts = [prose.fill(answer, facts)] if prose.complete(answer, facts) else []
+        parts = [re.sub(r"(?<![\w.])-(?=\d)", "−", part) for part in parts]
         words = "\n\n".join(parts)
         data = " on embedded sample data" if self.substitutes else ""
         remark = ("*Nothing on this question is measured at full scale yet. These are the numbers of a small "

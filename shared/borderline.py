@@ -150,7 +150,7 @@ def search(model, source, background, *, threshold=0.99, max_iterations=9, prune
            ssim_convention="matlab", objective="separability", keep_path=False):
     """Algorithm 1 of `ren` on N images at once: pairs of similar images with different classes.
 
-    model           any callable as `shared.inference` says, or one that returns classes, int64 [N]
+    model           any callable as in `inference`, or one that returns classes, int64 [N]
     source          uint8 or float32 in [0, 1], [N, C, H, W]; the class to stay in is the model's prediction
     background      of the same type, [1, C, H, W] for all or [N, C, H, W], e.g. white, black, other digits
     threshold       an image is finished when SSIM(x_b, x_s) is above this; 1 never stops early

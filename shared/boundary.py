@@ -1,11 +1,11 @@
-"""How far away the decision boundary is, in many directions, and what lies behind it (`he`, Section 4).
+"""How far away the decision boundary is in many directions, and which classes it borders (`he`, Section 4).
 
     dirs = directions(784, 784, negatives=True, generator=generator)
     found = survey(model, x, dirs, step=0.02, top=0.48)
     found.distance, found.adjacent, purity(found)
 
-Along each direction the image is moved in steps, clipped to [0, 1] and classified, until the model's answer
-differs from that at the image itself. All pairs of image and direction go forward together until decided.
+Along each direction the image is moved in steps, clipped to [0, 1] and classified, until the predicted
+label differs from that of the image itself. All pairs of image and direction are evaluated together.
 """
 from dataclasses import dataclass
 
@@ -70,7 +70,7 @@ class Survey:
 def survey(model, x, dirs, *, step, top, chunk=None):
     """Distance to the first other class from each image along each direction: a `Survey`.
 
-    model   any callable as `shared.inference` says
+    model   any callable as in `inference`
     x       float32 [N, C, H, W] in [0, 1]
     dirs    float32 [K, C*H*W], as `directions` makes them
     step    RMS distance between neighbouring steps; the paper's 0.02 on MNIST, the authors' code 0.01

@@ -31,6 +31,7 @@ from .inference import check_images, chunk_for, device_of, frozen, logits, pixel
 from .runtime import UserError
 
 NORMS = (2, float("inf"))
+AT_ONCE = 2**22     # values of centres in memory while resampling
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,24 +196,25 @@ def bootstrap(features, labels, *, p=2, draws=1000, generator):
         raise UserError(f"draws={draws}: at least 1 is needed")
     generator = runtime.seeded(generator, "bootstrap")
     features, own = _checked(features, labels, p)
-    shares = []         # of each image in its class's mean, of each draw
+    times = []          # how often each image is in each draw; whole numbers, so exact
     for rows in own:
         drawn = torch.randint(len(rows), (draws, len(rows)), generator=generator)
-        times = torch.zeros(draws, len(rows), dtype=torch.float32)      # whole numbers: exact
-        shares.append(times.scatter_add_(1, drawn, torch.ones_like(times)))
-    features = features[torch.cat(own)]         # class by class
-    of_class = torch.arange(len(own)).repeat_interleave(torch.tensor([len(rows) for rows in own]))
+        counts = torch.zeros(draws, len(rows), dtype=torch.float32)
+        times.append(counts.scatter_add_(1, drawn, torch.ones_like(counts)))
     i, j = torch.triu_indices(len(own), len(own), 1)
-    values = torch.empty(draws, 5, dtype=torch.float64)
-    for draw in range(draws):       # the features of one draw in memory, not of all
-        share = torch.cat([times[draw].double() / times.shape[1] for times in shares])
-        centre = features.new_zeros(len(own), features.shape[1])
-        centre.index_add_(0, of_class, share[:, None] * features)
-        away = _length(features - centre[of_class], p)
-        width = share.new_zeros(len(own)).index_add_(0, of_class, share * away)
-        distance = torch.pdist(centre, p)
-        values[draw] = torch.tensor(_scaled(width, distance, width[i] + width[j] - distance))
-    return values
+    at_once = max(1, AT_ONCE // (len(own) * features.shape[1]))     # draws whose centres are in memory
+    values = []
+    for some in torch.arange(draws).split(at_once):
+        widths, centres = [], []
+        for rows, counts in zip(own, times):
+            share = counts[some].double() / len(rows)
+            centres.append(share @ features[rows])
+            away = torch.cdist(centres[-1], features[rows], p, "donot_use_mm_for_euclid_dist")
+            widths.append((share * away).sum(1))
+        for width, centre in zip(torch.stack(widths, 1), torch.stack(centres, 1)):
+            distance = torch.pdist(centre, p)
+            values.append(_scaled(width, distance, width[i] + width[j] - distance))
+    return torch.tensor(values, dtype=torch.float64)
 
 
 def _scaled(width, distance, overlap):

@@ -70,11 +70,11 @@ def stop_cleanly():
 
 
 def _threads():
-    asked = os.environ.get("OMP_NUM_THREADS", "").strip() or "1"
-    if not asked.isdecimal() or int(asked) < 1:
-        raise UserError(f"OMP_NUM_THREADS={asked!r} in the environment; allowed: a whole number from 1; "
+    threads = os.environ.get("OMP_NUM_THREADS", "").strip() or "1"
+    if not threads.isdecimal() or int(threads) < 1:
+        raise UserError(f"OMP_NUM_THREADS={threads!r} in the environment; allowed: a whole number from 1; "
                         "set it to 1, or unset it")
-    return int(asked)
+    return int(threads)
 
 
 def prepare(*, computes=True):

@@ -16,7 +16,7 @@ import pytest
 import torch
 from torch import nn
 
-from papers.he.classifier import Pairs, train
+from papers.he.classifier import FeaturePairs, train
 from papers.he.line_searches import random_points
 from papers.shu.attacks.fgsm_search import FGSMSearch
 from papers.shu.attacks.iterative import BasicIterative, MomentumIterative
@@ -616,8 +616,9 @@ OTHERS = {      # they need a generator
     "sample": lambda seed: boxes.intervals(X[:1], X, keep=0, least=2).sample(3, generator=seed),
     "bootstrap": lambda seed: roby.bootstrap(DISTANCES, torch.arange(8) % 4, draws=3, generator=seed),
     "backgrounds": lambda seed: borderline.backgrounds("digit", X, torch.arange(6) % 3, seed),
-    "train": lambda seed: parts(list(train(Pairs(DISTANCES, 1 - DISTANCES, *torch.ones(2, 8).bool()), steps=2,
-                                           generator=seed).parameters())),
+    "train": lambda seed: parts(list(train(
+        FeaturePairs(DISTANCES, 1 - DISTANCES, *torch.ones(2, 8).bool()), steps=2,
+        generator=seed).parameters())),
     "draw": lambda seed: draw(3, (2, 2), seed),
     "fit": lambda seed: list(fit(network(), X, Y, Recipe(epochs=1, batch=3, flip=True), generator=seed,
                                  device=CPU).parameters())}

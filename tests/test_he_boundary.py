@@ -57,7 +57,7 @@ def pairs(number, low=0.1, high=0.3):
         return classifier.features(result_of(distance, adjacent))
 
     correct, successful = torch.rand(2, number, generator=seeded("kept")) < torch.tensor([[0.9], [0.7]])
-    return classifier.Pairs(around(high, "benign"), around(low, "adversarial"), correct, successful)
+    return classifier.FeaturePairs(around(high, "benign"), around(low, "adversarial"), correct, successful)
 
 
 def test_features_are_sorted_distances_and_three_purities():
@@ -82,15 +82,15 @@ def test_the_classifier_learns_by_its_generator_alone():
     one, two = (classifier.train(data[:200], steps=150, batch=64, generator=seeded()) for _ in range(2))
     assert torch.equal(torch.get_rng_state(), state) and not one.training
     assert all(a.equal(b) for a, b in zip(one.parameters(), two.parameters()))
-    assert classifier.rates(one, data[200:]).accuracy > 0.95
+    assert classifier.errors(one, data[200:]).accuracy > 0.95
     # Adversarial images at the distances of benign ones are missed.
-    assert classifier.rates(one, pairs(300, low=0.3)[200:]).false_negative > 0.9
+    assert classifier.errors(one, pairs(300, low=0.3)[200:]).false_negative > 0.9
 
 
 def test_rates_count_correct_images_and_their_successful_examples():
-    data = classifier.Pairs(torch.zeros(4, 103), torch.zeros(4, 103), torch.tensor([True, True, True, False]),
-                            torch.tensor([True, False, True, True]))
-    rates = classifier.rates(lambda x: torch.tensor([[0.0, 1.0]]).expand(len(x), 2), data)
+    correct, successful = torch.tensor([[True, True, True, False], [True, False, True, True]])
+    data = classifier.FeaturePairs(torch.zeros(4, 103), torch.zeros(4, 103), correct, successful)
+    rates = classifier.errors(lambda x: torch.tensor([[0.0, 1.0]]).expand(len(x), 2), data)
     assert (rates.flagged, rates.benign, rates.missed, rates.adversarial) == (3, 3, 0, 2)
     assert (rates.false_positive, rates.false_negative, rates.accuracy) == (1, 0, 0)
 
@@ -98,20 +98,21 @@ def test_rates_count_correct_images_and_their_successful_examples():
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_threshold_is_the_best_rule_on_one_number(sign):
     adversarial, benign = (sign * torch.tensor(v) for v in ([0.1, 0.2, 0.3, 0.6], [0.4, 0.5, 0.5, 0.7, 0.8]))
-    rule = classifier.threshold(adversarial, benign)
-    rates = rule.rates(adversarial, benign)
+    rule = classifier.best_threshold(adversarial, benign)
+    rates = rule.errors(adversarial, benign)
     assert rule.below == (sign > 0) and (rates.missed, rates.flagged) == (1, 0)   # 1 of 4 at best
     assert (rates.adversarial, rates.benign, rates.accuracy) == (4, 5, 0.75)
-    assert rates.accuracy == max(classifier.Threshold(float(v), below).rates(adversarial, benign).accuracy
+    assert rates.accuracy == max(classifier.Threshold(float(v), below).errors(adversarial, benign).accuracy
                                  for v in torch.cat([adversarial, benign]) for below in (True, False))
     # The same numbers on both sides: the median is the best that is left.
-    assert classifier.threshold(benign, benign).rates(benign, benign).accuracy >= 0.4
+    assert classifier.best_threshold(benign, benign).errors(benign, benign).accuracy >= 0.4
 
 
 @pytest.mark.parametrize("balanced", [False, True])
 def test_images_that_do_not_count_teach_nothing(balanced):
     data = pairs(100)
-    other = classifier.Pairs(data.benign.clone(), data.adversarial.clone(), data.correct, data.successful)
+    other = classifier.FeaturePairs(data.benign.clone(), data.adversarial.clone(), data.correct,
+                                    data.successful)
     other.benign[~data.kept()[0]] = 7.0
     other.adversarial[~data.kept()[1]] = 7.0
     one, two = (classifier.train(some, steps=5, batch=30, balanced=balanced, generator=seeded())
@@ -124,8 +125,9 @@ def test_images_that_do_not_count_teach_nothing(balanced):
     (lambda: classifier.train(pairs(9), steps=0, generator=seeded()), "steps=0"),
     (lambda: classifier.train(pairs(9), steps=1, rate=math.nan, generator=seeded()), "rate=nan"),
     (lambda: classifier.train(pairs(9)[:0], steps=1, generator=seeded()), "nothing to learn"),
-    (lambda: classifier.Pairs(*(torch.zeros(n, 9) for n in (2, 3)), *torch.ones(2, 2)), "pairs of shapes"),
-    (lambda: classifier.threshold(torch.zeros(0), torch.ones(3)), "no number of one kind"),
+    (lambda: classifier.FeaturePairs(*(torch.zeros(n, 9) for n in (2, 3)), *torch.ones(2, 2)),
+     "pairs of shapes"),
+    (lambda: classifier.best_threshold(torch.zeros(0), torch.ones(3)), "no number of one kind"),
 ])
 def test_settings_out_of_range_are_named(make, message):
     with pytest.raises(UserError, match=message):

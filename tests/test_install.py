@@ -101,7 +101,6 @@ def test_every_short_name_is_there_and_no_other():
 
 def test_in_the_repository_both_names_are_the_same_modules():
     import boundary_book.attacks.gradient
-
     from boundary_book import PGD
     module = sys.modules["shared.attacks.gradient"]
     assert boundary_book is shared and PGD is module.PGD

@@ -3,6 +3,8 @@ import numpy as np
 import pytest
 
 from report import prose
+from report.cell import Cell
+from shared.runtime import UserError
 
 
 def test_sums_of_results():
@@ -21,3 +23,17 @@ def test_of_nothing_there_is_no_value(value):
                                                (0.0, "%", "0%"), (100.0, "%", "100%")])
 def test_words_have_three_digits(value, unit, text):
     assert prose.words(value, unit) == text
+
+
+def test_a_fact_that_is_missing_is_told_apart_from_a_name_that_is_none():
+    c = prose.Facts({"near": {"rate": Cell(0.5, of=8), "sd": float("nan")}, "far": None})
+    assert c.near.rate.value == 0.5 and c.near.rate.of == 8 and "near" in c and "far" not in c
+    for read in (lambda: c.far, lambda: c.far.rate, lambda: c.near.sd, lambda: c.near.rate.low):
+        with pytest.raises(prose.NoValue, match="no value"):
+            read()
+    for read in (lambda: c.fra, lambda: c.near.rat, lambda: "fra" in c, lambda: prose.fill("{near.rat}", {
+            "near": {"rate": 1}})):
+        with pytest.raises(UserError, match="no '.*' there; there are: "):
+            read()
+    assert prose.fill("{near.rate.value:%} of {far.rate}", {"near": {"rate": Cell(50.0)}, "far": None}) == (
+        "50% of no value")

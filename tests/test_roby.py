@@ -217,8 +217,9 @@ class Largest(TorchDispatchMode):
 
 
 @pytest.mark.parametrize("p", roby.NORMS)
-def test_many_classes_and_features_take_the_memory_of_the_features(p):
+def test_many_classes_and_features_take_the_memory_of_the_features(p, monkeypatch):
     """Pairs times features are 60 times as many values, and those of all draws 20 times that."""
+    monkeypatch.setattr(roby, "AT_ONCE", 40_000)
     features, y = torch.randn(400, 100, generator=runtime.generator(1)), torch.arange(400) % 200
     with Largest() as largest:
         layout = roby.layout(features, y, p=p)

@@ -14,11 +14,11 @@ import pytest
 from conftest import environment
 from test_workflow import write
 
-from report import display
+from report import display, git
 from report.repository import ROOT
 from shared import runtime
 from shared.data import download
-from workflow import catalogue, fill, render, run, table, versions
+from workflow import catalogue, render, run, table
 
 OURS = "item,row,column,value,n,low,high,published\ntable-3,a,ssim,0.5,1,,,\n"
 
@@ -127,13 +127,11 @@ def test_hooks_of_a_person_do_not_run_in_a_tree_of_ours(tmp_path, monkeypatch):
     hook.chmod(0o755)
     (tmp_path / "config").write_text(f"[core]\nhooksPath = {hook.parent}\n[user]\nname = a\nemail = a@b.c\n")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "config"))
-    monkeypatch.setattr(versions, "ROOT", tmp_path / "book")
     (tmp_path / "book").mkdir()
     for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"],
                   ["worktree", "add", "-q", "--detach", str(tmp_path / "a")]):
-        versions.git(*words)
-    fill.git("worktree", "add", "-q", "--detach", str(tmp_path / "b"), folder=tmp_path / "book")
-    assert (tmp_path / "a/.git").exists() and (tmp_path / "b/.git").exists()
+        git.git(*words, folder=tmp_path / "book")
+    assert (tmp_path / "a/.git").exists()
     assert not (tmp_path / "ran").exists()
 
 

@@ -234,7 +234,7 @@ def more_compact(robust, natural):
 def falls(asked, name):
     """The claim that attack success and ROBY fall from each of the networks `asked` to the next."""
     def steps(rows):
-        values = rows.set_index("model").reindex(asked)[["asr", "roby"]].astype(float) * (100, 1)
+        values = rows.set_index("model").reindex(asked)[["asr", "roby"]].astype(float) * [100, 1]
         down, whole = (values.diff().iloc[1:] < 0).sum(), values.notna().all(axis=None)
         return {name: {"steps": len(asked) - 1, "fewest": int(down.min()) if whole else None, **dict(down),
                        "first": dict(values.iloc[0]), "last": dict(values.iloc[-1]),

@@ -2,11 +2,13 @@
 
 No coefficient is given of fewer networks than the published table has.
 """
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 from papers.chen import experiments, figures
+from report import display
 from report.cell import Cell, values
 from shared.statistics import rank_correlations
 
@@ -307,3 +309,74 @@ def measured(runs, data="MNIST"):
            for size, sizes in runs.loc[(rows.dataset == data).values, [*experiments.natural.sizes]].items()},
         "epochs": figures.between(nets.epochs, unit=""), "accuracy": figures.between(100 * nets.acc),
         **{name: figures.between(100 * nets[f"asr_{name}"]) for name in figures.ATTACKS}}
+
+
+# ---- boxes -----------------------------------------------------------------------------------------------
+def _trainings(runs, again, data):
+    """`networks` of a data set, and the trainings of one of them that differ in their seed, it included."""
+    nets = figures.networks(runs)
+    nets = nets[nets.dataset == data]
+    if not len(again) or not len(nets):
+        return nets, nets[:0]
+    others = figures.networks(again)
+    others = others[others.dataset == data]
+    return nets, pd.concat([nets[nets.model.isin(others.model)], others])
+
+
+def box_facts(runs, again, data="MNIST"):
+    """For the box: how ROBY ranks the ten networks of a data set, and its range over them and over seeds."""
+    nets, seeds = _trainings(runs, again, data) if len(runs) else ((), ())
+    if len(nets) != figures.TEN or len(seeds) < 2:
+        return {}
+    printed = pd.DataFrame([row for row in PRINTED if row["dataset"] == data])
+    return ranked(nets.roby_2, nets.asr_third) | {
+        "data": data, "networks": len(nets), "seeds": len(seeds),
+        "paper": abs(agreement(printed.roby_2, printed.asr_2)),
+        **{f"{who}_{end}": value for who, some in (("all", nets), ("seeds", seeds))
+           for end, value in (("low", some.roby_2.min()), ("high", some.roby_2.max()))}}
+
+
+def draw_box(runs, again, data="MNIST"):
+    """ROBY over attack success: a dot a network, small dots for further trainings of one of them."""
+    nets, seeds = _trainings(runs, again, data)
+    figure, ax = plt.subplots(figsize=(4.8, 3.4))
+    x, y = 100 * nets.asr_third, nets.roby_2
+    ax.plot([x.min(), x.max()], [y.min(), y.max()], "--", color=display.GUIDE, label="as the paper claims")
+    ax.plot(x, y, "o", ms=7, color=display.PALETTE[0], label="ten networks")
+    ax.plot(100 * seeds.asr_third, seeds.roby_2, "o", ms=4, color=display.PALETTE[1],
+            label=f"{len(seeds)} trainings of {seeds.model.iloc[0]}")
+    ax.set(xlabel="success of the attack, %", ylabel="ROBY")
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
+
+
+def capacity_facts(runs, again, published, data="MNIST"):
+    """For the box on size: ROBY over the networks, over trainings of one, and published; attack success.
+
+    `unlike` says whether the networks were trained by different rules.
+    """
+    nets, seeds = _trainings(runs, again, data)
+    if not len(nets) or len(seeds) < 2:
+        return {}
+    wide = nets.set_index("model").loc[list(figures.WIDER)].asr_third * 100
+    printed = [row["roby"] for row in published.values()]
+    return {"sizes": len(nets), "seeds": len(seeds), "first": wide.iloc[0], "last": wide.iloc[-1],
+            "unlike": nets.status.notna().any(),
+            "sizes_low": nets.roby_2.min(), "sizes_high": nets.roby_2.max(),
+            "seeds_low": seeds.roby_2.min(), "seeds_high": seeds.roby_2.max(),
+            "paper_low": min(printed), "paper_high": max(printed)}
+
+
+def draw_sizes(runs, again, published, data="MNIST"):
+    """ROBY of each network, the published value as a cross, and further trainings of one as small dots."""
+    nets, seeds = _trainings(runs, again, data)
+    figure, ax = plt.subplots(figsize=(4.8, 3.4))
+    place = {model: n for n, model in enumerate(published)}
+    ax.plot(nets.model.map(place), nets.roby_2, "o", ms=7, color=display.PALETTE[0], label="ours")
+    ax.plot(seeds.model.map(place), seeds.roby_2, "o", ms=4, color=display.PALETTE[1],
+            label=f"{len(seeds)} trainings of {seeds.model.iloc[0]}")
+    ax.plot(place.values(), [row["roby"] for row in published.values()], "x", color="k", label="paper")
+    ax.set_xticks(list(place.values()), place, rotation=25, ha="right")
+    ax.set(ylabel="ROBY")
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure

@@ -56,7 +56,7 @@ def one_data(runs, linf=False):
 def parted(near, far):
     """The larger error rate of the threshold that best parts two kinds, and of how many images it is."""
     near, far = (torch.tensor(kind.tolist()) for kind in (near, far))
-    rates = classifier.threshold(near, far).rates(near, far)
+    rates = classifier.best_threshold(near, far).errors(near, far)
     return max((rates.false_negative, len(near)), (rates.false_positive, len(far)))
 
 
@@ -235,11 +235,11 @@ def one_number(surroundings, classifiers):
             learn, test = ({kind: torch.tensor(half[feature][half.kind == kind].to_numpy(np.float32))
                             for kind in ERRORS.values()} for half in halves)
             if len(learn["benign"]) and len(learn[run.attack]):
-                rule = classifier.threshold(learn[run.attack], learn["benign"])
-                errors_of = {kind: rule.rates(test[kind], test["benign"]) for kind in ("brittle", "margin")}
+                rule = classifier.best_threshold(learn[run.attack], learn["benign"])
+                errors_of = {kind: rule.errors(test[kind], test["benign"]) for kind in ("brittle", "margin")}
                 table.append(in_row(run) | {
                     "number": f"{name} {'below' if rule.below else 'above'} {rule.value:.3g}",
-                    "known": 100 * rule.rates(learn[run.attack], learn["benign"]).accuracy,
+                    "known": 100 * rule.errors(learn[run.attack], learn["benign"]).accuracy,
                     "flagged": 100 * errors_of[run.attack].false_positive,
                     **{kind: 100 * rates.false_negative for kind, rates in errors_of.items()}})
         table.append(in_row(run) | {"number": "the classifier"})

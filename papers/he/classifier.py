@@ -1,9 +1,9 @@
-"""Benign or adversarial? A small net tells from the boundary distances around an image (`he`, 5).
+"""Benign or adversarial? A small network that classifies the boundary distances of an image (`he`, 5).
 
-    pairs = Pairs(features(around_benign), features(around_adversarial), correct, successful)
+    pairs = FeaturePairs(features(around_benign), features(around_adversarial), correct, successful)
     net = train(pairs[:8000], steps=2000, generator=generator)
-    rates(net, pairs[8000:])
-    threshold(distances_of_adversarial, distances_of_benign)      # the rule to beat: one number of an image
+    errors(net, pairs[8000:])
+    best_threshold(adversarial_distances, benign_distances)      # the rule to beat: one number of an image
 
 What the paper leaves open (filters, sizes, the loss) is the authors' published code.
 """
@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from shared.boundary import purity
 from shared.runtime import UserError, seeded
 
-PURITIES = 3      # the first three enter beside the distances
+PURITIES = 3      # the first three are inputs with the distances
 
 
 def features(around, *, centre=0.0, unit=1.0):
@@ -29,7 +29,7 @@ def features(around, *, centre=0.0, unit=1.0):
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class FeaturePairs:
     """N images, each with one adversarial example. A slice of it holds the same slice of each field."""
     benign: torch.Tensor        # float32 [N, K + 3]: features around the image
     adversarial: torch.Tensor   # float32 [N, K + 3]: features around its example
@@ -43,7 +43,8 @@ class Pairs:
             raise UserError(f"pairs of shapes {shapes}: features of one shape and two masks [{n}] are needed")
 
     def __getitem__(self, rows):
-        return Pairs(self.benign[rows], self.adversarial[rows], self.correct[rows], self.successful[rows])
+        return FeaturePairs(self.benign[rows], self.adversarial[rows], self.correct[rows],
+                            self.successful[rows])
 
     def kept(self):
         """Which benign and which adversarial images count, bool [N] each."""
@@ -100,8 +101,8 @@ def train(pairs, *, steps, batch=128, rate=1e-3, balanced=False, generator):
             if balanced:
                 weights = weights / weights.mean(1, keepdim=True).clamp(min=1 / len(rows))
             labels = torch.arange(2).repeat_interleave(len(rows))
-            answers = net(torch.cat([some.benign, some.adversarial]))
-            losses = F.cross_entropy(answers, labels, reduction="none")
+            scores = net(torch.cat([some.benign, some.adversarial]))
+            losses = F.cross_entropy(scores, labels, reduction="none")
             adam.zero_grad()
             (losses * weights.flatten()).sum().backward()
             adam.step()
@@ -109,7 +110,7 @@ def train(pairs, *, steps, batch=128, rate=1e-3, balanced=False, generator):
 
 
 @dataclass(frozen=True)
-class Rates:
+class Errors:
     """Errors of a classifier in counts, so that denominators are stated; the rates are shares in [0, 1]."""
     flagged: int        # correctly classified benign images taken for adversarial ...
     benign: int         # ... out of so many
@@ -142,13 +143,13 @@ class Threshold:
         """Which of n numbers it takes for adversarial, bool [n]."""
         return numbers < self.value if self.below else numbers > self.value
 
-    def rates(self, adversarial, benign):
-        """`Rates` on the numbers of adversarial and of benign images, float tensors [n] and [m]."""
-        return Rates(flagged=int(self.flags(benign).sum()), benign=len(benign),
-                     missed=int((~self.flags(adversarial)).sum()), adversarial=len(adversarial))
+    def errors(self, adversarial, benign):
+        """`Errors` on the numbers of adversarial and of benign images, float tensors [n] and [m]."""
+        return Errors(flagged=int(self.flags(benign).sum()), benign=len(benign),
+                      missed=int((~self.flags(adversarial)).sum()), adversarial=len(adversarial))
 
 
-def threshold(adversarial, benign):
+def best_threshold(adversarial, benign):
     """The `Threshold` that is right most often in the worst mixture of these numbers, tensors [n] and [m].
 
     Of equals one that flags below its value, and the one that flags fewest. Raises UserError for no numbers.
@@ -158,16 +159,16 @@ def threshold(adversarial, benign):
     numbers = torch.cat([adversarial, benign]).unique()       # ascending
     rules = [Threshold(value, True) for value in numbers.tolist()]
     rules += [Threshold(value, False) for value in reversed(numbers.tolist())]
-    return max(rules, key=lambda rule: rule.rates(adversarial, benign).accuracy)
+    return max(rules, key=lambda rule: rule.errors(adversarial, benign).accuracy)
 
 
 @torch.no_grad()
-def rates(net, pairs):
+def errors(net, pairs):
     """Errors of the net on pairs it was not trained on, or on another attack's pairs of the same images."""
-    says = [net(x).argmax(1).bool() for x in (pairs.benign, pairs.adversarial)]
+    flagged = [net(x).argmax(1).bool() for x in (pairs.benign, pairs.adversarial)]
     benign, adversarial = pairs.kept()
-    return Rates(flagged=int((says[0] & benign).sum()), benign=int(benign.sum()),
-                 missed=int((~says[1] & adversarial).sum()), adversarial=int(adversarial.sum()))
+    return Errors(flagged=int((flagged[0] & benign).sum()), benign=int(benign.sum()),
+                  missed=int((~flagged[1] & adversarial).sum()), adversarial=int(adversarial.sum()))
 
 
 def _batches(number, batch, steps, generator):

@@ -439,9 +439,9 @@ def learn(around, name, attack, others, *, sample, size, step, share, centre, sp
 
     def pairs(kind):
         benign, moved = ([around[f"{name}-{which}-b{b}"] for b in there] for which in ("benign", kind))
-        return classifier.Pairs(torch.cat([inputs(r) for r in benign]), torch.cat([inputs(r) for r in moved]),
-                                torch.cat([torch.tensor(r["correct"]) for r in moved]),
-                                torch.cat([torch.tensor(r["success"]) for r in moved]))
+        return classifier.FeaturePairs(*(torch.cat([inputs(r) for r in runs]) for runs in (benign, moved)),
+                                       torch.cat([torch.tensor(r["correct"]) for r in moved]),
+                                       torch.cat([torch.tensor(r["success"]) for r in moved]))
 
     if not there:
         raise runtime.UserError(f"no block of {name} has all of {', '.join(kinds)} recorded: compute some "
@@ -455,7 +455,7 @@ def learn(around, name, attack, others, *, sample, size, step, share, centre, sp
         return facts | {"flagged": 0, "benign": 0, "missed": {}, "adversarial": {}}
     net = classifier.train(trained_on[:train], steps=steps, batch=min(batch, train), balanced=balanced,
                            generator=runtime.generator(seed, "he", "classifier", name, attack))
-    errors = {kind: classifier.rates(net, pairs(kind)[train:]) for kind in (attack, *others)}
+    errors = {kind: classifier.errors(net, pairs(kind)[train:]) for kind in (attack, *others)}
     return facts | {"flagged": errors[attack].flagged, "benign": errors[attack].benign,
                    "missed": {kind: r.missed for kind, r in errors.items()},
                    "adversarial": {kind: r.adversarial for kind, r in errors.items()}}

@@ -37,7 +37,7 @@ def answers(rows, picture):
     """What the architectures most often predict for an image (class None: a tie), and all in words."""
     cells = {name: row[f"architecture_{a}"] for row in rows.to_dict("records") if row["row"] == picture
              for a, name in ARCHITECTURES.items()}
-    if not cells or any(cell is None for cell in cells.values()):
+    if not cells or not all(isinstance(cell, dict) for cell in cells.values()):     # None, NaN: not measured
         raise NoValue
     return [*cells.values()], "; ".join(
         f"{name} most often predicts "

@@ -19,7 +19,7 @@ class Attacked(NamedTuple):
     size: torch.Tensor        # float32 [N]
 
 
-def measure(careful, x, y, points, deltas, *, images_attack, images_random, generator, device):
+def measure_images(careful, x, y, points, deltas, *, images_attack, images_random, generator, device):
     """What `measure_pair` returns of one set, uint8 images x [N, 3, H, W], labels y; and its `Attacked`."""
     correct = careful.margins(x.to(device), y) > 0
     rows = torch.randperm(len(x), generator=generator)[:images_attack].sort().values
@@ -107,7 +107,7 @@ def _random_facts(flips, delta, sizes, points):
     return {"delta": delta, "susceptibility": susceptibility, **_counts(flips), **norms}
 
 
-def audit(careful, attacked, points, deltas, *, generator, images=1000):
+def compare_bf16(careful, attacked, points, deltas, *, generator, images=1000):
     """How many random perturbations bfloat16 alone, and `Careful`, decide otherwise than float32.
 
     Of `images`, or as many as there are draws.

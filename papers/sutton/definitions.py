@@ -84,7 +84,7 @@ def by_loop(problem, procedure, /, *, points=None, **changes):
 def by_fast_code(problem, noise, generator):
     """`(rows, shares)` of two classes, by the code of Sections 7.2.1 to 7.2.3; shares in percent."""
     judge, images, labels = Careful(problem.net), problem.images, problem.labels
-    result, attacked = class_pairs.measure(
+    result, attacked = class_pairs.measure_images(
         judge, images, labels, noise, DELTAS, images_attack=None, images_random=None, generator=generator,
         device=torch.device("cpu"))
     rows = _rows(judge.margins(images, labels) > 0, attacked.rows, attacked.size, result["sampled"]["first"],

@@ -9,7 +9,7 @@ import torch
 
 from papers import imagenet_samples
 from papers.sutton import models, traffic_signs
-from papers.sutton.class_pairs import audit, measure
+from papers.sutton.class_pairs import compare_bf16, measure_images
 from papers.sutton.noise import BallNoise, CubeNoise, matching_radius
 from report import registry, zoo
 from report.experiment import Experiment
@@ -171,10 +171,11 @@ def measure_pair(dataset, class_a, class_b, *, architecture="sutton-vgg", noise=
     result = {"dimension": x_train[0].numel(), "doubt": careful.doubt, "panels": []}
     for part, x, y in (("train", x_train, y_train), ("test", x_test, y_test)):
         generator = runtime.generator(*names, part)
-        result[part], attacked = measure(careful, x, y, points, deltas, images_attack=images_attack,
-                                         images_random=images_random, generator=generator, device=device)
+        result[part], attacked = measure_images(
+            careful, x, y, points, deltas, images_attack=images_attack, images_random=images_random,
+            generator=generator, device=device)
     result["test"]["nearest"] = nearest(net, attacked, images_random, runtime.generator(*names, "nearest"))
-    result["audit"] = audit(careful, attacked, points, deltas, generator=generator)
+    result["audit"] = compare_bf16(careful, attacked, points, deltas, generator=generator)
     if panels:
         examples = (panel(careful, attacked, label, points, deltas[-1]) for label in (0, 1))
         result["panels"] = [example for example in examples if example is not None]

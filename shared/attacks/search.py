@@ -19,7 +19,7 @@ class State:
 
 
 def reaches(model, targeted):
-    """What `first_flips` asks: whether logits model(images) give the class `labels`; untargeted: another."""
+    """A test for `first_flips`: does a model assign images to the class `labels`; untargeted: to another."""
     def decide(images, labels):
         there = logits(model, images).argmax(1) == labels.to(images.device)
         return Decision((there == targeted).cpu(), 0, 0)
@@ -33,7 +33,7 @@ class Flips(NamedTuple):
     passes: int            # images classified
     needed: int            # forward passes of a loop that stops at each image's first flip
     rejudged: int          # images classified twice, the second time in float32
-    overturned: int        # of these, how many answers changed
+    overturned: int        # of these, how many labels changed
 
 
 def first_flips(decide, labels, perturbed, steps, *, exact=False):

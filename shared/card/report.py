@@ -25,6 +25,7 @@ MOST = 0.5      # share of images that noise of a gradient step's norm flips, fr
 CODE = "instruments.py", "measures.py"      # other settings of an instrument are another card
 SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 WORST = "worst_accuracy"
+GRADIENTS = WORST, f"{WORST}_l2", "pgd_accuracy", "cw_accuracy", "cw_distance"     # rest on gradients
 ATTACKS = {"pgd_accuracy": "PGD", "black_box_accuracy": "a black-box search", "noise_accuracy": "noise",
            "cw_accuracy": "Carlini-Wagner", "noise_accuracy_l2": "noise"}
 
@@ -62,8 +63,8 @@ def misleading(measures: dict[str, Measure]) -> dict[str, str]:
                                 ("attack-weaker-than-black-box", "black_box_accuracy", "pgd_accuracy")):
         if {other, attack} <= {*measures} and measures[other].value < measures[attack].value:
             warned.setdefault(name, []).append(
-                f"{measures[other].value:.1%} of the images stay {measures[other].label}, but "
-                f"{measures[attack].value:.1%} {measures[attack].label}.")
+                f"{measures[other].value:.1%} of the images are {measures[other].label}, but "
+                f"{measures[attack].value:.1%} are {measures[attack].label}.")
     noise = measures.get("noise_1")
     if noise and noise.low is not None and noise.low > MOST:
         warned["noise-as-good-as-gradient"] = [
@@ -116,7 +117,13 @@ class Card:
         """One sentence for each model: the worst case over the attacks."""
         rows = ((model, m) for model in self.sections for m in self.measures(model).values())
         return [f"{model}: {round(m.value * m.n)} of {m.n} images ({m.low:.0%} to {m.high:.0%}) are "
-                f"{m.label}." for model, m in rows if m.name == WORST]
+                f"{m.label}{'; its gradients mislead the attacks' * (model in self.misled)}."
+                for model, m in rows if m.name == WORST]
+
+    @cached_property
+    def misled(self) -> list[str]:
+        """The models whose gradients mislead the attacks: these show no robustness."""
+        return [model for model in self.sections if misleading(self.measures(model))]
 
     @property
     def more_robust(self) -> str | None:
@@ -125,13 +132,17 @@ class Card:
 
     @property
     def preferences(self) -> list[tuple[str, str, str]]:
-        """`[(name, label, the better model)]` where two models differ beyond chance."""
+        """`[(name, label, the better model)]` where two models differ beyond chance.
+
+        Under attacks by gradients no model is better whose gradients mislead them.
+        """
         preferred, models = [], [*self.sections]
         for name, row in self.differences.items():
             if self.beyond_chance(name):
                 measure = self.measure(models[0], name)
                 second = (row.value > 0) == (measure.better == "higher")
-                preferred.append((name, measure.label, models[second]))
+                if not (name in GRADIENTS and models[second] in self.misled):
+                    preferred.append((name, measure.label, models[second]))
         return preferred
 
     @cached_property
@@ -316,7 +327,7 @@ def _check(name, task):
             inference.check_classes(task.all[1], scores.shape[1])
         except inference.ModelError as error:
             raise type(error)(f"{name}: {error}") from None
-        except UserError:
+        except (UserError, Warning):
             raise
         except Exception as error:      # of the model's own code
             raise UserError(f"{name} gives no logits of these images: {one_line(error)}") from None

@@ -1,6 +1,6 @@
 """What things hold, as a hash; and files of tensors that are believed only where it agrees.
 
-The arrays of a run stay in an .npz beside its JSON (`report.store`): compressed, under names that are hashes.
+The arrays of a run are kept in an .npz next to its JSON: compressed, under names that are hashes.
 """
 import json
 import sys
@@ -34,7 +34,7 @@ def of_arrays(arrays, about="", *, head=HEAD):
 
 
 def fingerprint(arrays):
-    """16 hexadecimal digits by which data sets and nets are known; a single number counts as one of a row."""
+    """16 hexadecimal digits that identify data sets and networks; a single number counts as one of a row."""
     return of_arrays({name: array.reshape(array.shape or (1,)) for name, array in arrays.items()})[:16]
 
 

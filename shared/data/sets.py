@@ -32,7 +32,7 @@ STATES = SOURCES | {"folder": "found"}
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """Images and labels with their origin. Where there are no training images, x_train is empty."""
-    name: str                   # what was asked for
+    name: str                   # as `load` was given it
     x_train: torch.Tensor       # uint8 [N, C, H, W]
     y_train: torch.Tensor       # int64 [N]
     x_test: torch.Tensor
@@ -135,11 +135,11 @@ def load(name, *, profile=None, folder=None, cache=None):
     spec, profile = _known_set(name), _known_profile(profile or _profile)
     folder, cache = Path(folder or runtime.data_folder()), Path(cache or runtime.cache_folder())
     path = _place(name, folder)
-    asked = (name, profile, folder, cache, path, str(spec), _state(path))
-    dataset, versions = _open(*asked)
+    key = (name, profile, folder, cache, path, str(spec), _state(path))
+    dataset, versions = _open(*key)
     if versions != _versions(dataset):  # somebody wrote into the tensors: they stay that one's
         _open.cache_clear()
-        dataset, _ = _open(*asked)
+        dataset, _ = _open(*key)
     identity = f"{dataset.stand_in}:{dataset.fingerprint}" if dataset.stand_in else dataset.fingerprint
     runtime.tell("data", name, identity)
     return dataset

@@ -1,4 +1,4 @@
-"""The form of a training recipe; the recipes themselves stand beside the architectures of their paper."""
+"""The form of a training recipe; the recipes themselves stand with the architectures of their paper."""
 import dataclasses
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ CHOICES = {"optimiser": ("sgd", "adam"), "schedule": ("one-cycle", "constant", "
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a net is trained; the defaults are SGD with Nesterov momentum under a one-cycle learning rate.
+    """How a network is trained; the defaults are SGD with Nesterov momentum under a one-cycle learning rate.
 
     Raises UserError for a setting out of range.
     """
@@ -27,7 +27,7 @@ class Recipe:
     schedule: str = "one-cycle"   # "one-cycle", "constant", or "steps": times `factor` at each milestone
     milestones: tuple = ()        # epochs, whole or not, that have passed when the rate falls
     factor: float = 0.1
-    loss: str = "cross-entropy"   # or "squared": (sigmoid of the net's one logit - label 0 or 1)^2
+    loss: str = "cross-entropy"   # or "squared": (sigmoid of the one logit - label 0 or 1)^2
     reduction: str = "mean"       # the loss of a batch is the "mean" or the "sum" over its images
     shift: int = 0                # each image moves by up to so many pixels along either axis, zeros follow
     flip: bool = False            # each image is mirrored left to right with probability 1/2

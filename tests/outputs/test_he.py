@@ -2,7 +2,16 @@
 import torch
 
 from papers.he import presets
-from papers.he.classifier import BoundaryNet, Pairs, Rates, Threshold, features, rates, threshold, train
+from papers.he.classifier import (
+    BoundaryNet,
+    Errors,
+    FeaturePairs,
+    Threshold,
+    best_threshold,
+    errors,
+    features,
+    train,
+)
 from papers.he.line_searches import random_points, with_tail_bug
 from shared.attacks.optimised import CarliniWagner
 from shared.boundary import survey
@@ -46,7 +55,7 @@ def pairs(count=40, distances=40):
         sizes = scale * torch.rand(count, distances, generator=generator).sort(1).values
         return torch.cat([sizes, torch.rand(count, 3, generator=generator).sort(1).values], 1)
 
-    return Pairs(around(1.0), around(0.6), torch.rand(count, generator=generator) < 0.8,
+    return FeaturePairs(around(1.0), around(0.6), torch.rand(count, generator=generator) < 0.8,
                  torch.rand(count, generator=generator) < 0.5)
 
 
@@ -58,7 +67,7 @@ def test_train(stored):
         net = train(data[:30], generator=seeded("boundary", name), **options)
         logits = torch.cat([net(data.benign), net(data.adversarial)[30:]])
         assert (logits.diff(dim=1).abs() > ROUNDED).all(), "two classes are nearly equal"
-        values[name] = [net(data.benign), rates(net, data[30:])]
+        values[name] = [net(data.benign), errors(net, data[30:])]
     more = pairs(distances=48)
     net = train(more, steps=1, batch=8, generator=seeded("boundary", "more"))
     stored({**values, "more directions": net(more.benign)})
@@ -85,7 +94,8 @@ def test_threshold(stored):
                "mixed": [torch.rand(n, generator=generator).mul(9).round() for n in (20, 13)],
                "equal": (torch.ones(3), torch.ones(4)),
                "tie": (torch.tensor([1.0, 3.0]), torch.tensor([2.0]))}
-    rules = {name: (threshold(*sides), threshold(*sides).rates(*sides)) for name, sides in numbers.items()}
+    rules = {name: best_threshold(*sides) for name, sides in numbers.items()}
+    rules = {name: (rule, rule.errors(*numbers[name])) for name, rule in rules.items()}
     stored({**rules, "flags": [Threshold(0.2, below).flags(torch.tensor([0.1, 0.2, 0.3]))
                                for below in (True, False)]})
 
@@ -96,6 +106,6 @@ def test_rates(stored):
         assert ((x[:, 0] - 0.005).abs() > ROUNDED / 10).all(), "two classes are nearly equal"
         return torch.stack([x[:, 0] * 0 + 0.3, 0.35 - x[:, 0] * 10], 1)
 
-    counts = Rates(1, 4, 3, 5), Rates(0, 0, 0, 0), Rates(2, 3, 0, 0), Rates(0, 0, 1, 3)
+    counts = Errors(1, 4, 3, 5), Errors(0, 0, 0, 0), Errors(2, 3, 0, 0), Errors(0, 0, 1, 3)
     stored({"shares": [(r.false_positive, r.false_negative, r.accuracy) for r in counts],
-            "counted": rates(network, pairs())})
+            "counted": errors(network, pairs())})

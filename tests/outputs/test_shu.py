@@ -1,11 +1,15 @@
 """The attacks of `shu` on a small smooth network, as Foolbox 2 runs them."""
 import dataclasses
 
+import pytest
+
 from papers.shu.attacks.fgsm_search import FGSMSearch
 from papers.shu.attacks.iterative import BasicIterative, MomentumIterative
 from papers.shu.attacks.newton import NewtonFool
 from papers.shu.attacks.pointwise import Pointwise, uniform
 from tests.outputs.examples import attacked, seeded, some_images, subject
+
+pytestmark = pytest.mark.filterwarnings("ignore::shared.inference.NoExample")   # counted in each result
 
 
 def test_fgsm_search(stored):

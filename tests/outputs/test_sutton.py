@@ -1,7 +1,7 @@
 """What `sutton` alone needs: the measuring of a class pair, noise while training."""
 import torch
 
-from papers.sutton.class_pairs import audit, measure, summary
+from papers.sutton.class_pairs import compare_bf16, measure_images, summary
 from papers.sutton.noise import BallNoise, CubeNoise, matching_radius
 from shared.inference import Careful, margins, pixels
 from tests.outputs.examples import SHAPE, Coarse, answers, apart, bf16, drawn, network, seeded
@@ -14,7 +14,7 @@ def subjects(count, *labels, gain=3.0, wrong=0):
 
 
 def measured(net, x, y, *, doubt=None, draws=30, images_attack=None, images_random=None):
-    return measure(Careful(net, doubt), x, y, apart(draws, SHAPE, seeded("points 2")), (1, 5),
+    return measure_images(Careful(net, doubt), x, y, apart(draws, SHAPE, seeded("points 2")), (1, 5),
                    images_attack=images_attack, images_random=images_random, generator=seeded("rows"),
                    device=torch.device("cpu"))
 
@@ -42,7 +42,7 @@ def test_audit(stored):
     _, attacked = measured(net, x, y, draws=2)
     points = apart(50, SHAPE, seeded("audits 4"))
     with bf16(True):
-        stored([audit(Careful(net, doubt), attacked, points, (1, 4), generator=seeded("audit"))
+        stored([compare_bf16(Careful(net, doubt), attacked, points, (1, 4), generator=seeded("audit"))
                 for doubt in (None, 0.03, 1.0)])
 
 
