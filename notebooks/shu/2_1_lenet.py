@@ -107,19 +107,15 @@ ax = toy.draw_plane(models[0](toy.plane()).argmax(1), ["white", display.PALE], x
 ax.plot(*clean.flatten(), "*", color="k", ms=13, label="clean image")
 ax.plot(*examples.flatten(1).T, ".", color=display.PALETTE[3], label="adversarial images")
 (low, high), (bottom, top) = rectangle[0], rectangle[1]
-ax.add_patch(plt.Rectangle((low, bottom), high - low, top - bottom, fill=False,
-                           color=display.PALETTE[0], lw=2))
+ax.add_patch(plt.Rectangle((low, bottom), high - low, top - bottom, fill=False, color=display.PALETTE[0]))
 ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
-display.picture(ax.figure, "An image of two pixels, an attack's images, and their box (grey: the other "
-                           "class)",
+display.picture(ax.figure, "An image of two pixels, an attack's images and their box (grey: other class)",
                 "A plane of two classes, a star, dots beyond the boundary, and a rectangle around them.")
 fast = boxes.intervals(clean, examples, least=2).first(2)
-toy.compare({int(i): (float(low), float(high))
-             for i, low, high in zip(fast.values, fast.low, fast.high)} == rectangle
-            and boxes.rates(models, inside, label).tolist() == rates, "box and rates")
+ends = zip(fast.values.tolist(), zip(fast.low.tolist(), fast.high.tolist()))
+toy.compare(dict(ends) == rectangle and boxes.rates(models, inside, label).tolist() == rates, "box and rates")
 display.say(prose.fill("Of the random images of the box the attacked network misclassifies {own:.0%}, "
-                       "the others "
-                       "{least:.0%} to {most:.0%}.", {"own": rates[0], "least": min(rates[1:]),
+                       "the others {least:.0%} to {most:.0%}.", {"own": rates[0], "least": min(rates[1:]),
                                                       "most": max(rates[1:])}))
 
 # %% [markdown]
@@ -166,8 +162,7 @@ page.picture(sweeps, lambda runs: figures.draw_curves(runs, "table-2"),
 page.text(sweeps, beyond.of_suspects,
         "In {same} of {n} boxes the same kind of networks errs as in the paper (the attacked one, others, or "
         "all). In {reached} of the other {other} this is so under another choice: {sizes} at another $b$, "
-        "{rules} with other pixels kept, {classes} for another wrong class. One box can count more "
-        "than once.")
+        "{rules} with other pixels kept, {classes} for another wrong class. A box can count more than once.")
 
 # %% [markdown]
 # (shu-2-1-size)=

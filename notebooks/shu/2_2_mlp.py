@@ -85,15 +85,13 @@ ax.plot(*examples.flatten(1).T, ".", color=display.PALETTE[3], label="adversaria
 ax.add_patch(plt.Rectangle(low, *(high - low), fill=False, color=display.PALETTE[0], lw=2))
 ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
 display.picture(ax.figure, "Adversarial images on all sides of an image of two pixels, and their box",
-                "A star in a grey class, dots along its boundary, and a rectangle that contains most "
-                "of that class.")
+                "A star in a grey class, dots along its boundary, and a rectangle around them.")
 fast = boxes.intervals(clean, examples, least=2).first(2)
 order = fast.values.argsort()
 toy.compare(fast.low[order].equal(low) and fast.high[order].equal(high)
             and boxes.rates(models, inside, label).tolist() == rates, "box and rates")
-display.say(prose.fill("All adversarial images mislead the attacked network, but only {share:.0%} of the "
-                       "random images "
-                       "between them do.", {"share": rates[0]}))
+display.say(prose.fill("All adversarial images mislead the attacked network, but only {share:.0%} of "
+                       "the random images between them do.", {"share": rates[0]}))
 
 # %% [markdown]
 # The results below have the paper's attack on our digits: the first 5 and the first 7 of the test set that all five networks classify

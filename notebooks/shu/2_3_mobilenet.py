@@ -98,10 +98,8 @@ ax = toy.draw_plane(models[0](toy.plane()).argmax(1), ["white", display.PALE], x
 for n, (size, way) in enumerate(zip(SIZES, ways)):
     ax.plot(*torch.cat(way).flatten(1).T, display.MARKERS[n] + "-", color=display.PALETTE[n], ms=4)
     ax.add_patch(plt.Circle(clean.flatten().tolist(), size * 2**0.5, fill=False, color=display.PALETTE[n]))
-display.picture(ax.figure, "Steps of the attack in three balls around an image of two pixels (grey: the "
-                           "other class)",
-                "Three circles around a point beside a boundary; in the larger ones steps end in the "
-                "grey class.")
+display.picture(ax.figure, "Steps of the attack in three balls around an image of two pixels",
+                "Three circles around a point beside a boundary; in larger ones steps cross it.")
 fast = [BasicIterative("L2", epsilon=size, step=0.4 * size, iterations=10, growths=1, halvings=0)(
     models[0], clean, label, generator=0) for size in SIZES]
 wrong = [bool(models[0](way[-1]).argmax(1) != label) for way in ways]

@@ -94,21 +94,18 @@ shares = {"adversarial": alarm(adversarial), "noise": alarm(noisy), "clean": ala
 
 # %% tags=["show-input"]
 ax = toy.draw_plane(alarm(toy.plane()).int(), ["white", display.PALE])
-for n, (name, images) in enumerate(
-        {"adversarial": adversarial, "noise": noisy, "clean": clean_images}.items()):
+images_of = {"adversarial": adversarial, "noise": noisy, "clean": clean_images}
+for n, (name, images) in enumerate(images_of.items()):
     ax.plot(*images.flatten(1).T, display.MARKERS[n], color=display.PALETTE[(3, 1, 0)[n]], ms=5, label=name)
 ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
 display.picture(ax.figure, "Images of two pixels (grey: some two of five networks disagree)",
-                "A plane with grey bands where networks disagree; adversarial images lie at or in "
-                "these bands.")
+                "A plane with grey bands where networks disagree; adversarial images lie there.")
 display.say(prose.fill("Some two networks disagree on {adversarial:.0%} of the adversarial images, "
-                       "{noise:.0%} of the "
-                       "noisy and {clean:.0%} of the clean ones.",
+                       "{noise:.0%} of the noisy and {clean:.0%} of the clean ones.",
                        {name: float(of.double().mean()) for name, of in shares.items()}))
-fast = {name: boxes.agreement(boxes.answers(models, images), y[:1]).sum(0)
-        for name, images in (("adversarial", adversarial), ("noise", noisy), ("clean", clean_images))}
-toy.compare(all(abs(float(boxes.alarm(fast[name])[-1] - of.double().mean())) < 1e-9
-                for name, of in shares.items()),
+fast = {name: boxes.alarm(boxes.agreement(boxes.answers(models, images), y[:1]).sum(0))[-1]
+        for name, images in images_of.items()}
+toy.compare(all(abs(float(fast[name] - of.double().mean())) < 1e-9 for name, of in shares.items()),
             "shares of images with an alarm")
 
 # %% [markdown]
@@ -220,10 +217,9 @@ def alarm_data(sweeps, clean, fifty):
 
 # %%
 page.text(fifty, beyond.alarm_by_number,
-        "Some two of all {networks} networks disagree on {all.percent:.1f}% of the adversarial "
-        "images (95% interval over digits "
-        "{all.low:.1f} to {all.high:.1f}%). With the attacked network and one other the share is "
-        "{pair.percent:.0f}% ({pair.low:.0f} to {pair.high:.0f}%).")
+        "Some two of all {networks} networks disagree on {all.percent:.1f}% of the adversarial images (95% "
+        "interval over digits {all.low:.1f} to {all.high:.1f}%). With the attacked network and "
+        "one other the share is {pair.percent:.0f}% ({pair.low:.0f} to {pair.high:.0f}%).")
 
 # %% [markdown]
 # ### Each further network raises the share on clean digits, too

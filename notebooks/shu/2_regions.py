@@ -73,7 +73,7 @@ def disagree(answers):
 
 
 def connected(mask, side):
-    """The number of each point's piece, 1, 2 ..., and 0 where `mask` is False; neighbours share a piece."""
+    """The number of each point's piece, 1, 2 ..., 0 where `mask` is False; neighbours are of one piece."""
     piece, number = [0] * len(mask), 0
     for seed in range(len(mask)):
         if not mask[seed] or piece[seed]:
@@ -95,8 +95,7 @@ areas = connected(disagree(answers), toy.SIDE)
 # %% tags=["show-input"]
 ax = toy.draw_plane(areas, ["white", *(display.PALETTE[n % 10] for n in range(max(1, *areas)))], x=x, y=y)
 display.picture(ax.figure, "Images of two pixels: each piece of disagreement of five networks has a colour",
-                "A plane with narrow bands between two classes of images, several pieces in "
-                "different colours.")
+                "A plane with narrow bands between two classes of images, in several colours.")
 fast = (np.array(answers) != answers[0]).any(0).reshape(toy.SIDE, toy.SIDE)
 toy.compare(max(areas) == ndimage.label(fast)[1] and ((np.array(areas) > 0) == fast.ravel()).all(), "pieces")
 
@@ -177,8 +176,8 @@ page.text(networks, lambda runs: beyond.clean_errors(runs, "table-1"), beyond.CL
 
 # %%
 page.text(planes, counts,
-        "In {with_any} of {planes} planes some of the {networks} networks disagree within the "
-        "paper's radius.")
+        "In {with_any} of {planes} planes some of the {networks} networks disagree within the paper's "
+        "radius.")
 
 # %% [markdown]
 # ### Pieces inside the ball belong to one area outside it
@@ -186,8 +185,7 @@ page.text(planes, counts,
 # %%
 page.text(planes, counts,
         "In {with_several} planes the disagreement inside the ball is in pieces, at most {most}. In "
-        "{joined} of "
-        "these planes all pieces join outside the ball, within the plane.")
+        "{joined} of these planes all pieces join outside the ball, within the plane.")
 
 # %% [markdown]
 # ## Where it differs, and why
@@ -348,7 +346,7 @@ def junction(points, axis):
 
     step = bisect_left(range(len(reached)), True, key=joined)
     apart = sum(ndimage.distance_transform_edt(points != piece) for piece in (2, 3))
-    apart[(points == 0) | (distance != reached[step])] = np.inf     # of points as far, that between pieces
+    apart[(points == 0) | (distance != reached[step])] = np.inf     # of points as far, one between
     row, column = np.unravel_index(apart.argmin(), apart.shape)
     return axis[[column, row]]
 

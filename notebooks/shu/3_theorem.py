@@ -100,8 +100,7 @@ def losses(count, thickness, law=lambda v: v):
 sheets = {t: losses(20, Fraction(t)) for t in (0, Fraction(1, 100), Fraction(1, 10), 1)}
 # The same by counting random images, for thick slabs.
 first_pixel = torch.rand(scale.draws, generator=page.generator("sheets"), dtype=torch.float64)
-wrong = [any(float(low) < w <= float(high) for low, high in [WRONG, *slabs(20, 1)])
-         for w in first_pixel[:2000].tolist()]
+wrong = [any(low < w <= high for low, high in [WRONG, *slabs(20, 1)]) for w in first_pixel[:2000].tolist()]
 
 # %% tags=["show-input"]
 figure, ax = plt.subplots(figsize=(5.4, 2.4))
@@ -111,12 +110,12 @@ for n, (t, (_, second)) in enumerate(sheets.items()):
     ax.text(1.02, n, f"error {float(second):.3f}", va="center")
 ax.set(xlim=(0, 1.25), xlabel="first pixel", ylabel="thickness t", yticks=range(len(sheets)),
        yticklabels=map(str, sheets), xticks=[0, 0.5, 1])
-display.picture(figure, "Where the second classifier errs, and its exact error, by the thickness of the "
-                        "sheets",
+display.picture(figure, "Where the second classifier errs, and its exact error, by thickness of the sheets",
                 "Rows of an interval with one wide error region and thin further ones that widen upwards.")
-display.say(prose.fill(
-    "For t = {t} the exact error is {exact:.3f}; {counted:.3f} of {n} random images are misclassified.",
-    {"t": 1, "exact": float(sheets[1][1]), "counted": sum(wrong) / len(wrong), "n": len(wrong)}))
+display.say(prose.fill("For t = {t} the exact error is {exact:.3f}; the share of misclassified images "
+                       "among {n} random ones is {counted:.3f}.", {
+                           "t": 1, "exact": float(sheets[1][1]), "n": len(wrong),
+                           "counted": sum(wrong) / len(wrong)}))
 
 # %% [markdown]
 # ## What came out
