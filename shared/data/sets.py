@@ -221,7 +221,7 @@ def _dataset(name, arrays, classes, *, source, extra, stand_in=None):
 
 
 # ---- what is there ---------------------------------------------------------------------------------------
-def report():
+def report() -> tuple[list[str], bool]:
     """(lines, sound): each data set found, downloaded, embedded, or missing or damaged and what to do."""
     lines, sound = [], True
     for name in names():
