@@ -192,13 +192,13 @@ page.picture(
 # ### Noise that is long enough flips labels, too
 #
 # At ten times the norm of the attack, noise flips a good part of the labels in every data set of small images, in the paper and here. So these
-# networks withstand noise up to some norm only. With ImageNet's far larger images the paper finds almost no flips even there. {ref}`Section 4.1
-# <sutton-4-1>` tells what a flat boundary predicts for each dimension.
+# networks withstand noise up to some norm only. With ImageNet's far larger images the paper finds almost no flips even there.
+# {ref}`Section 4.1 <sutton-4-1>` tells what a flat boundary predicts for each dimension.
 #
 # ## Where it differs, and why
 #
-# On clothes (Fashion-MNIST) fewer images can be attacked than in the paper. The paper does not publish its code, and a training that follows
-# its text misses the published accuracies and shares. {ref}`Section 7.1.1 <sutton-7-1-1>` compares twelve trainings and chooses one by two pairs of
+# On clothes (Fashion-MNIST) fewer images can be attacked than in the paper. The paper does not publish its code, and a training that follows its
+# text misses the published accuracies and shares. {ref}`Section 7.1.1 <sutton-7-1-1>` compares twelve trainings and chooses one by two pairs of
 # CIFAR-10; it fits worse elsewhere. The page on {ref}`traffic signs <sutton-7-2-3>` measures which way to understand the text brings the values
 # nearer.
 #

@@ -203,8 +203,8 @@ display.show(display.folded("Answers", (
 #
 # The perturbations that cross the plane are a cap of height $\delta - \epsilon$. Its share of the ball is exactly $\tau_n(\epsilon/\delta)$; Lemma
 # 23 with $r = \delta$ gives the bound. Both fall at the same exponential rate, $-\tfrac12\ln(1-\epsilon^2/\delta^2)$ per dimension: for a fixed
-# ratio $\epsilon/\delta$ the bound loses a factor of order $\sqrt n$. The factor also grows as $\epsilon$ approaches $\delta$. For $\delta >
-# \epsilon$ the bound is attained only in the limit of a plane through the point, where both sides equal ½.
+# ratio $\epsilon/\delta$ the bound loses a factor of order $\sqrt n$. The factor also grows as $\epsilon$ approaches $\delta$. For
+# $\delta > \epsilon$ the bound is attained only in the limit of a plane through the point, where both sides equal ½.
 
 # %%
 theorem_1 = check(page, "theorem-1", again=lambda n, epsilon, delta: cap_share(n, epsilon / delta),

@@ -269,9 +269,9 @@ theorem_5 = check(page, "theorem-5", again=lambda n, epsilon, delta: cap_share(n
 #
 # :::{dropdown} Proof idea, and the exact value
 # Point and noise are both random. Together they must cover the distance $\epsilon$ to the plane. Cut it in two: either the point has covered at
-# least $\epsilon - \tau$ of it, or the noise covers more than $\tau$. Both are caps, and the two bounds of Lemma 23 are equal at $\tau =
-# \epsilon\delta/(1 + \delta)$, which gives the theorem as reconstructed [derived; whether its factor is $A^n$ or $A$ is lost]. Exact for uniform
-# data:
+# least $\epsilon - \tau$ of it, or the noise covers more than $\tau$. Both are caps, and the two bounds of Lemma 23 are equal at
+# $\tau = \epsilon\delta/(1 + \delta)$, which gives the theorem [derived; whether its factor is $A^n$ or $A$ is lost]. Exact for
+# uniform data:
 #
 # $$\Pr(f(x+s) \ne \ell) = \int_{-1}^{1} f_n(t)\, \tau_n\!\left(\frac{\epsilon - t}{\delta}\right) dt .$$
 # :::
@@ -324,9 +324,9 @@ figure_4 = page.figure(
 # :::{dropdown} Why some condition is needed (ours)
 # The proof calls $\sigma$ and $L$ "continuously differentiable and monotonically increasing" and takes from the Morse-Sard theorem that the
 # derivative is positive almost everywhere. That theorem speaks of the values of $\sigma$ at points with $\sigma' = 0$, not of these points, so the
-# two words alone are not enough. Take a Cantor set $\mathcal K$ of positive length and let $\sigma'$ be proportional to the distance from $\mathcal
-# K$: then $\sigma$ is strictly increasing and continuously differentiable, yet its gradient is zero on all of $\mathcal K$. An attack that starts
-# there has no direction. The theorem holds if $\sigma' > 0$ and $L' > 0$ almost everywhere, as for every loss and sigmoid in use.
+# two words alone are not enough. Take a Cantor set $\mathcal K$ of positive length and let $\sigma'$ be proportional to the distance from
+# $\mathcal K$: then $\sigma$ is strictly increasing and continuously differentiable, yet its gradient is zero on all of $\mathcal K$. An attack
+# that starts there has no direction. The theorem holds if $\sigma' > 0$ and $L' > 0$ almost everywhere, as for every loss and sigmoid in use.
 # :::
 
 # %%
@@ -389,14 +389,14 @@ definition_3 = page.statement(
 # %% [markdown]
 # ### Definition 2: bounded density of several points
 #
-# This definition is about several points at once and is quoted from earlier work; no result of the paper uses it.
-# It asks for constants $A > 0$, $0 < B < 1$ and $C$ such that for every $n$, every convex set $S$ of relative volume $V^n(S)/V^n \le A^n$, every
-# point $x_i$ and any values of the other points,
+# This definition is about several points at once and is quoted from earlier work; no result of the paper uses it. It asks for constants $A > 0$,
+# $0 < B < 1$ and $C$ such that for every $n$, every convex set $S$ of relative volume $V^n(S)/V^n \le A^n$, every point $x_i$ and any values of the
+# other points,
 #
 # $$\Pr(x_i \in \mathbb B^n \setminus S \mid x_j = y_j,\ j \ne i) \ge 1 - C B^n .$$
 #
-# [derived in part: the two formulas follow the cited work, which was not at hand.] Independent points that satisfy Definition 3 with $A_3$ satisfy it
-# with any $A < 1/A_3$, $B = A A_3$ and $C = 1$.
+# [derived in part: the two formulas follow the cited work, which was not at hand.] Independent points that satisfy Definition 3 with $A_3$ satisfy
+# it with any $A < 1/A_3$, $B = A A_3$ and $C = 1$.
 
 # %%
 definition_2 = page.statement(

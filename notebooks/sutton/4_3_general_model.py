@@ -162,8 +162,8 @@ nearest = max((c for c in cone if c["bound"] < 0.5), key=lambda c: c["probabilit
 # %% [markdown]
 # ## Where it differs, and why
 #
-# The bounds are loose under a roof, by factors such as $10^{600}$ where both bound and exact value are far too small to be observed: they must hold
-# for the cone, too. So they are no estimate of what noise does at a boundary that is not known.
+# The bounds are loose under a roof, by many powers of ten where both bound and exact value are far too small to be observed: they must hold for the
+# cone, too. So they are no estimate of what noise does at a boundary that is not known.
 #
 # ## Three things to remember
 #

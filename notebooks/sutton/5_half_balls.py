@@ -160,9 +160,9 @@ display.say(f"In {PICTURE:,} dimensions, {TRIES:,} noise samples of {DELTAS[-1]:
 #
 # *This part is ours.* The bound of Theorem 20 for classes that touch is not the limit. In high dimension $\sqrt n\,x_1$ and $\sqrt n\,s_1$ are two
 # independent normal variables, the second scaled by $\delta$. The label flips if the second is the larger one in absolute value and has the
-# opposite sign. The ratio of two normal variables has a Cauchy distribution, so the limit is $\arctan(\delta)/\pi$ (dotted in Figure 6). At $\delta
-# = 1$, where noise and data have the same size, the probability is ¼ in every dimension. For small $\delta$ the limit falls in proportion to
-# $\delta$, the bound with $\delta^2$.
+# opposite sign. The ratio of two normal variables has a Cauchy distribution, so the limit is $\arctan(\delta)/\pi$ (dotted in Figure 6). At
+# $\delta = 1$, where noise and data have the same size, the probability is ¼ in every dimension. For small $\delta$ the limit falls in proportion
+# to $\delta$, the bound with $\delta^2$.
 #
 # ## Three things to remember
 #
@@ -310,8 +310,8 @@ theorem_20 = check(page, "theorem-20", again=lambda n, delta: crossing(n, 0.0, d
 # ### Definition 21: stable against every perturbation
 #
 # Section 6.5 distinguishes two notions, of the worst perturbation and of a typical one: where some perturbation flips the label, a point is
-# {term}`unstable`, and yet it can be {term}`stable` with confidence. Both are evaluated at points of the {ref}`two balls of Section 4.2
-# <sutton-4-2>`, where ε is the distance of each centre from the plane.
+# {term}`unstable`, and yet it can be {term}`stable` with confidence. Both are evaluated at points of the
+# {ref}`two balls of Section 4.2 <sutton-4-2>`, where ε is the distance of each centre from the plane.
 #
 # A classifier is $\delta$-*stable* at $x$ if no perturbation of norm up to $\delta$ changes the label:
 #

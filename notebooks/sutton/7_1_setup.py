@@ -26,7 +26,7 @@
 
 # %% [markdown]
 # (sutton-7-1)=
-# # 7.1 Accuracy and susceptibility: definitions, and a check of their fast implementation
+# # 7.1 What the percentages count, and a check of our fast code
 #
 # *Sutton et al. {cite:p}`sutton2023`, Section 7.1*
 
@@ -41,75 +41,42 @@ trials: int = None  # random perturbations against each plane; None takes the pr
 
 # %% tags=["hide-cell"]
 import numpy as np
-import torch
-from torch import nn
 
 from papers.sutton import definitions
 from papers.sutton.definitions import FLAT, SIX, by_loop
-from papers.sutton.experiments import DELTAS
 from papers.sutton.noise import BallNoise, CubeNoise, matching_radius
-from report import registry
+from report import display, registry
 from report.page import start
-from shared.attacks.line import scalings
-from shared.inference import classes
 
 page = start("sutton/7_1_setup", globals())
 checks = definitions.Checks(page)
-R = list(DELTAS)
 
 # %% [markdown]
-# ## What the paper claims, and how it is tested
+# ## The idea
 #
-# Section 7.1 states no result. It defines the percentages in the tables of Section 7.2. *Accuracy* is the share of correctly classified
-# images. *Adversarial susceptibility* is the share of these images whose label a step along the gradient of the loss flips. *Random
-# susceptibility* is the share of the images with such a step whose label at least one of 2,000 random perturbations flips, with a norm of up
-# to several times that of the attack.
+# Section 7.1 states no result. It defines the percentages in the tables of Section 7.2. *Accuracy* is the share of correctly classified images.
+# *Adversarial susceptibility* is the share of these images whose label a step along the gradient of the loss flips. *Random susceptibility* is the
+# share of the images with such a step whose label at least one of many random perturbations flips, with a norm of up to several times that of the
+# attack.
 #
-# This page writes the paper's steps as a plain loop over images. The experiments use a faster implementation, and both must agree on small
-# problems. As a test of the comparison, *mutants* of the steps, each with one error built in, must not agree.
-
-# %%
-scale = page.scale(smoke=dict(images=20, draws=30, trials=2_000),
-                   quick=dict(images=30, draws=60, trials=6_000),
-                   paper=dict(images=30, draws=60, trials=6_000))
-
-# %% [markdown]
-# ## Table 2: the network
+# The experiments take a fast implementation: all images at once, half precision where it decides nothing, no sample that is not needed. Is it
+# right? This page writes the paper's steps as a plain loop and compares both, image by image. As a test of the comparison, steps with one error
+# built in must not agree.
 #
-# The network is a shortened VGG: pairs of convolutions with 3 by 3 weights, each pair followed by a maximum over squares of 2 by 2, the
-# last by a maximum over the whole image. The sizes of kernels and pools are lost in our copy of the text; the listed layers have exactly the
-# numbers of parameters that 3 by 3 convolutions need. The paper trains all networks alike: 100 epochs in batches of 128, learning rate
-# 0.1, halved four times, Nesterov momentum 0.9, on the squared difference between the network's output and the label, 0 or 1; ours depart in
-# dropout and epochs ({ref}`sutton-7-1-1`).
+# ## Step by step: accuracy, attack and noise of one image
 #
-# :::{dropdown} Padding
-# *Padding*, zeros around an image by which a convolution keeps its width, is not settled by the table. Without it, the default of the
-# authors' software, each convolution shortens the width by two. The paper uses the whole network for CIFAR-10 (32 by 32 pixels) and removes
-# Conv-5 and Conv-6 for Fashion-MNIST (28 by 28 pixels). Without padding these two layers must be removed there, since nothing would be left
-# of the image, and an image of CIFAR-10 ends as exactly one value a channel. With padding there is no reason to remove them.
-# :::
-
-# %%
-WORDS = {nn.Conv2d: "Conv-{}", nn.MaxPool2d: "Max pool", nn.AdaptiveMaxPool2d: "Global max pool",
-         nn.Linear: "Dense"}
-listed = [layer for layer in registry.build("sutton-vgg") if type(layer) in WORDS]
-page.table("table-2", (), lambda: [
-    {"layer": WORDS[type(layer)].format(sum(isinstance(m, nn.Conv2d) for m in listed[:n])),
-     "size": None, "trained_parameters": sum(map(torch.numel, layer.parameters())) or None,
-     "output_channels": getattr(layer, "out_channels", getattr(layer, "out_features", None)),
-     "printed_row": n} for n, layer in enumerate(listed, 1)])
-
-# %% [markdown]
-# ## The paper's steps, as a loop over images
-#
-# The steps define three sets of images: $C$, the correctly classified ones; $A$, those in $C$ with an attack; and $R^\delta$, those in $A$
-# whose label flips under at least one random perturbation, uniform in a ball of $\delta$ times the norm of the attack. The loop below
-# is run on three small problems. In the first the network is linear, so that its nearest boundary, its shortest attack and, by
-# {ref}`Theorem 1 <sutton-4-1>`, the
-# probability of every random perturbation have closed forms. The other two networks have forty hidden units and curved
-# boundaries: one has two classes, the other six. Every fifth label is wrong, so that some images are misclassified.
+# The steps define three sets of images: $C$, the correctly classified ones; $A$, those in $C$ with an attack; and $R^\delta$, those in $A$ whose
+# label flips under at least one perturbation, uniform in a ball of $\delta$ times the norm of the attack. Change a step and run the cells up to the
+# picture again.
 
 # %% tags=["show-input"]
+import torch
+from torch import nn
+
+from papers.sutton.experiments import DELTAS
+from shared.attacks.line import scalings
+from shared.inference import classes
+
 STEPS = scalings()[1:]  # of the 256 equal steps the first, 0, is the image itself
 
 
@@ -147,7 +114,16 @@ def by_the_paper(net, image, label, points, *, loss=squared_error, towards=lambd
     return True, norm, *(result(flips(radius(delta, norm) * points)) for delta in DELTAS)
 
 
+# %% [markdown]
+# The loop is run on three small problems. In the first the network is linear, so that its nearest boundary, its shortest attack and, by
+# {ref}`Theorem 1 <sutton-4-1>`, the probability of every random perturbation have closed forms. The other two networks have curved boundaries; one
+# has two classes, the other six. Every fifth label is wrong, so that some images are misclassified.
+
 # %%
+scale = page.scale(smoke=dict(images=20, draws=30, trials=2_000),
+                   quick=dict(images=30, draws=60, trials=6_000),
+                   paper=dict(images=30, draws=60, trials=6_000))
+R = list(DELTAS)
 problems, distances, noise = definitions.small_problems(scale.images, scale.draws, page.seed, page.generator)
 loop = {name: by_loop(problem, by_the_paper) for name, problem in problems.items()}
 fast, shares = {SIX: definitions.by_code_for_many_classes(problems[SIX], page.seed)}, {}
@@ -170,6 +146,20 @@ def equals(names, columns):
         fast[name][columns]) for name in names)
 
 
+own = {name: [100 * s.C.mean(), 100 * s.A.sum() / s.C.sum(), *(100 * s[R].sum() / s.A.sum())]
+       for name, s in OF.items() if name in shares}
+display.picture(
+    definitions.draw_shares(own, shares),
+    "The percentages of two small problems, by the loop (rings) and by the fast code of the experiments "
+    "(dots).",
+    "Two panels of six values each; every dot lies in its ring.")
+
+# %% [markdown]
+# ## What came out
+#
+# ### Slow loop and fast code agree on every image
+
+# %%
 facts = {"images": len(problems) * scale.images, "end": definitions.last_logit(1),
          "same": sum(int((loop[name] == fast[name]).all(axis=1).sum()) for name in problems)}
 page.text((), lambda: facts,
@@ -177,7 +167,84 @@ page.text((), lambda: facts,
         "on the norm of its attack, and on the first perturbation that flips its label.")
 
 # %% [markdown]
-# ## Equation 6: accuracy
+# ### Very confident predictions have no gradient
+#
+# The network's output is $\sigma(z) = 1/(1 + e^{-z})$, with the logit $z$. In exact arithmetic the derivative of the squared error by $z$ is never
+# zero. In single precision (32 bits) $\sigma(z)$ is exactly 1 where $z$ is large, the error is 0 and the gradient exactly zero (picture at the top:
+# grey is exact). Such an image of class 1 cannot be attacked along the gradient of the loss, however near the boundary is. For class 0 the gradient
+# vanishes only at a much higher confidence. The gradient of $z$ itself does not underflow in this way; the pages of Section 7.2 show attacks along
+# both.
+
+# %%
+STEPS_OF_NAN = classes(torch.full((len(scalings()), 1), torch.nan))     # the predicted class at each step
+page.text((), lambda: {
+    "one": definitions.last_logit(1), "zero": definitions.last_logit(0),
+    "flushed": definitions.last_logit(0, definitions.TINY), "flips": int((STEPS_OF_NAN != 0).sum()),
+    "norm": float(scalings()[first(STEPS_OF_NAN != 1)])},
+    "The gradient vanishes at $z$ = {one:.1f} for class 1 and at −{zero:.1f} for class 0 (at −{flushed:.1f} "
+    "in software that takes the smallest, *subnormal* numbers for 0). A program that divides such a gradient "
+    "by its norm gets 0/0, and the perturbed image is NaN. Its output compares as class 0. An image of class "
+    "1 with such a gradient then counts as attacked, with norm {norm}; an image of class 0 counts so at "
+    "{flips} of the steps. The pages on CIFAR-10, Fashion-MNIST and traffic signs "
+    "count images of both classes as attackable, without a norm, and give the share without them. "
+    "{{ref}}`The page on training with noise <sutton-7-2-1-noise>` gives the consequences.")
+
+# %% [markdown]
+# ## Where it differs, and why
+#
+# Where the text leaves a step open, the loop is our way to understand it, and both codes share it: this page cannot show that the authors' code
+# does the same. The published values confirm the denominators of the three percentages. Whether an image with a gradient of zero counts as
+# attackable is not said; {ref}`Section 7.1.1 <sutton-7-1-1>` chooses by the published values.
+#
+# ## Three things to remember
+#
+# 1. Each percentage has its own denominator: all images, those classified correctly, those that the attack flips.
+# 2. Noise is measured in norms of the image's own attack, so an image that is easy to attack gets little noise.
+# 3. A gradient of zero means lost digits, not robustness: count such images and say what was done with them.
+#
+# ## Try it
+#
+# 1. In the cell of the steps, `steps=STEPS.flip(0)` takes the largest step that flips the label in place of the smallest. Which rings leave their
+#    dots?
+# 2. `direction = -direction` attacks downhill. How many images have an attack then?
+
+# %%
+downhill = by_loop(problems[FLAT], by_the_paper, towards=lambda slope: -slope / slope.norm())
+display.show(display.folded("Answers", (
+    "1. Those of noise: longer steps make longer noise; accuracy and attack stay.\n"
+    f"2. {int((downhill.norm > 0).sum())} of those of the linear network.")))
+
+# %% [markdown]
+# ## Item by item
+
+# %% [markdown]
+# ### Table 2: the network
+#
+# The network is a shortened VGG: pairs of convolutions with 3 by 3 weights, each pair followed by a maximum over squares of 2 by 2, the last by a
+# maximum over the whole image. The sizes of kernels and pools are lost in our copy of the text; the listed layers have exactly the numbers of
+# parameters that 3 by 3 convolutions need. The paper trains all networks alike: 100 epochs in batches of 128, learning rate 0.1, halved four times,
+# Nesterov momentum 0.9, on the squared difference between the network's output and the label, 0 or 1; ours depart in dropout and epochs
+# ({ref}`sutton-7-1-1`).
+#
+# :::{dropdown} Padding
+# *Padding*, zeros around an image by which a convolution keeps its width, is not settled by the table. Without it, the default of the authors'
+# software, each convolution shortens the width by two. The paper uses the whole network for CIFAR-10 (32 by 32 pixels) and removes Conv-5 and
+# Conv-6 for Fashion-MNIST (28 by 28 pixels). Without padding these two layers must be removed there, since nothing would be left of the image, and
+# an image of CIFAR-10 ends as exactly one value a channel. With padding there is no reason to remove them.
+# :::
+
+# %%
+WORDS = {nn.Conv2d: "Conv-{}", nn.MaxPool2d: "Max pool", nn.AdaptiveMaxPool2d: "Global max pool",
+         nn.Linear: "Dense"}
+listed = [layer for layer in registry.build("sutton-vgg") if type(layer) in WORDS]
+page.table("table-2", (), lambda: [
+    {"layer": WORDS[type(layer)].format(sum(isinstance(m, nn.Conv2d) for m in listed[:n])),
+     "size": None, "trained_parameters": sum(map(torch.numel, layer.parameters())) or None,
+     "output_channels": getattr(layer, "out_channels", getattr(layer, "out_features", None)),
+     "printed_row": n} for n, layer in enumerate(listed, 1)])
+
+# %% [markdown]
+# ### Equation 6: accuracy
 #
 # $$\text{accuracy} = 100\,\frac{|C|}{|X|}$$
 #
@@ -191,12 +258,12 @@ checks.check("equation-6", gives(0), lambda s: 100 * s.C.mean(), {
     images=scale.images, known_beside_a_plane=int(OF[FLAT].C.sum()))
 
 # %% [markdown]
-# ## Equation 7: adversarial susceptibility
+# ### Equation 7: adversarial susceptibility
 #
 # $$\text{adversarial susceptibility} = 100\,\frac{|A|}{|C|}$$
 #
-# Misclassified images count neither in the numerator nor in the denominator. [derived; the published values confirm the denominator.] No
-# image of the three problems has a gradient of zero, so this check does not cover how such images count.
+# Misclassified images count neither in the numerator nor in the denominator. [derived; the published values confirm the denominator.] No image of
+# the three problems has a gradient of zero, so this check does not cover how such images count.
 
 # %%
 checks.check("equation-7", gives(1), lambda s: 100 * s.A.sum() / s.C.sum(), {
@@ -207,12 +274,12 @@ checks.check("equation-7", gives(1), lambda s: 100 * s.A.sum() / s.C.sum(), {
     nearer_than_the_largest_scaling=int((distances[OF[FLAT].C] < float(STEPS[-1])).sum()))
 
 # %% [markdown]
-# ## Equation 8: random susceptibility
+# ### Equation 8: random susceptibility
 #
 # $$\text{random susceptibility at } \delta = 100\,\frac{|R^\delta|}{|A|}$$
 #
-# The perturbations are uniform in a ball whose radius is $\delta$ times the norm of the image's own attack (in Section 4, $\delta$ is the
-# radius itself). [derived; the published values confirm the denominator.]
+# The perturbations are uniform in a ball whose radius is $\delta$ times the norm of the image's own attack (in Section 4, $\delta$ is the radius
+# itself). [derived; the published values confirm the denominator.]
 
 # %%
 checks.check("equation-8", gives(slice(2, None)), lambda s: 100 * s[R].sum() / s.A.sum(), {
@@ -223,11 +290,11 @@ checks.check("equation-8", gives(slice(2, None)), lambda s: 100 * s[R].sum() / s
     turned_beside_a_plane={f"delta {delta}": int(OF[FLAT][delta].sum()) for delta in DELTAS})
 
 # %% [markdown]
-# ## Adversarial attack (procedure): along the gradient
+# ### Adversarial attack (procedure): along the gradient
 #
-# The direction is the gradient of the squared error at the image, scaled to norm 1. Then 256 equal steps are tried, from 0 to 5 [inferred
-# from the norms in Figures 11 and 12]. The smallest step that changes the predicted label is the attack; its norm is the Euclidean norm in
-# the tables. Perturbed pixels are not clipped. For the linear network the norm must exceed the known distance by less than one step.
+# The direction is the gradient of the squared error at the image, scaled to norm 1. Then 256 equal steps are tried, from 0 to 5 [inferred from the
+# norms in Figures 11 and 12]. The smallest step that changes the predicted label is the attack; its norm is the Euclidean norm in the tables.
+# Perturbed pixels are not clipped. For the linear network the norm must exceed the known distance by less than one step.
 
 # %%
 excess = (loop[FLAT].norm - distances)[OF[FLAT].A] / float(STEPS[0])
@@ -242,12 +309,12 @@ checks.check("procedure-adversarial-attack", equals(shares, "norm"), {}, {
     attacks_compared=sum(int((loop[name].norm == fast[name].norm)[OF[name].A].sum()) for name in shares))
 
 # %% [markdown]
-# ## Random perturbation (procedure): 2,000 samples of each ball
+# ### Random perturbation (procedure): 2,000 samples of each ball
 #
-# One set of random points is drawn from the unit ball and used for every $\delta$ and all images. Each point is multiplied by $\delta$
-# times the norm of the image's attack and added to the image. For a plane the probability that one perturbation crosses it is exact: the
-# share $\tau_n$ of the ball that lies beyond the plane ({ref}`Section 4.1 <sutton-4-1>`). The fast implementation is compared with this
-# value in several dimensions $n$.
+# One set of random points is drawn from the unit ball and used for every $\delta$ and all images. Each point is multiplied by $\delta$ times the
+# norm of the image's attack and added to the image. For a plane the probability that one perturbation crosses it is exact: the share $\tau_n$ of
+# the ball that lies beyond the plane ({ref}`Section 4.1 <sutton-4-1>`). The fast implementation is compared with this value in several dimensions
+# $n$.
 
 # %%
 crossings = definitions.crossings(by_the_paper, scale.trials, page.generator)
@@ -269,11 +336,11 @@ checks.check("procedure-random-perturbation", equals(shares, R), {}, {
                                      for row in crossings})
 
 # %% [markdown]
-# ## Training with noise (procedure): uniform noise in L∞ and L2 balls
+# ### Training with noise (procedure): uniform noise in L∞ and L2 balls
 #
-# In training, noise is added to every image, drawn anew each time. It is uniform in an L∞ ball, so that each value changes by at most $a$,
-# or in an L2 ball of radius $b$. The choice $b = a\sqrt{n/3}$ gives both kinds about the same mean norm, as the text demands [derived]. The
-# check covers both distributions, the mean norms, and that each image has its own sample.
+# In training, noise is added to every image, drawn anew each time. It is uniform in an L∞ ball, so that each value changes by at most $a$, or in an
+# L2 ball of radius $b$. The choice $b = a\sqrt{n/3}$ gives both kinds about the same mean norm, as the text demands [derived]. The check covers
+# both distributions, the mean norms, and that each image has its own sample.
 
 # %%
 A, N = 0.5, 300     # half-width, values of an image
@@ -291,11 +358,11 @@ checks.check("procedure-training-noise", lambda hooks: definitions.sound_noise(
     noticed=True, mean_lengths_agree_within_2_percent=all(abs(a / b - 1) < 0.02 for a, b in norms))
 
 # %% [markdown]
-# ## ImageNet (procedure): checked on six classes
+# ### ImageNet (procedure): checked on six classes
 #
-# Networks for a thousand classes are taken as they are published. Any change of the predicted label counts. The loss is again the squared
-# error ("the mean square error loss function"), now between the network's probabilities and the label's; sum and mean over the classes have
-# gradients of one direction. The network with six classes serves as the test here.
+# Networks for a thousand classes are taken as they are published. Any change of the predicted label counts. The loss is again the squared error
+# ("the mean square error loss function"), now between the network's probabilities and the label's; sum and mean over the classes have gradients of
+# one direction. The network with six classes serves as the test here.
 
 # %%
 checks.check("procedure-imagenet", equals([SIX], ["C", "norm", *R]), {}, {
@@ -309,30 +376,7 @@ checks.check("procedure-imagenet", equals([SIX], ["C", "norm", *R]), {}, {
 facts |= checks.show()
 
 # %% [markdown]
-# ## A zero gradient in single precision
-#
-# The network's output is $\sigma(z) = 1/(1 + e^{-z})$, with the logit $z$. In exact arithmetic the derivative of the squared error by $z$ is never zero. In
-# single precision (32 bits) $\sigma(z)$ is exactly 1 where $z$ is large, the error is 0 and the gradient exactly zero. Such an image of
-# class 1 cannot be attacked along the gradient of the loss, however near the boundary is. For class 0 the gradient vanishes only at a much
-# higher confidence. The figure at the top of this page shows both: grey is exact, and beyond the dots the gradient in single precision is
-# zero. The gradient of $z$ itself does not underflow in this way; the pages of Section 7.2 show attacks along both.
-
-# %%
-STEPS_OF_NAN = classes(torch.full((len(scalings()), 1), torch.nan))     # the predicted class at each step
-page.text((), lambda: {
-    "one": definitions.last_logit(1), "zero": definitions.last_logit(0),
-    "flushed": definitions.last_logit(0, definitions.TINY), "flips": int((STEPS_OF_NAN != 0).sum()),
-    "norm": float(scalings()[first(STEPS_OF_NAN != 1)])},
-    "The gradient vanishes at $z$ = {one:.1f} for class 1 and at −{zero:.1f} for class 0 (at −{flushed:.1f} "
-    "in software that takes the smallest, *subnormal* numbers for 0). A program that divides such a gradient "
-    "by its norm gets 0/0, and the perturbed image is NaN. Its output compares as class 0. An image of class "
-    "1 with such a gradient then counts as attacked, with norm {norm}; an image of class 0 counts so at "
-    "{flips} of the steps. The pages on CIFAR-10, Fashion-MNIST and traffic signs "
-    "count images of both classes as attackable, without a norm, and give the share without them. "
-    "{{ref}}`The page on training with noise <sutton-7-2-1-noise>` gives the consequences.")
-
-# %% [markdown]
-# ## Choices that the paper leaves open
+# ### Choices that the paper leaves open
 #
 # :::{dropdown} Choices of all data sets
 #
@@ -347,15 +391,8 @@ page.text((), lambda: {
 # | $\delta$ | 1, 2, 5, 10 | 5 is printed, and 10 for ImageNet, elsewhere inferred; 1 and 2 are assumed |
 # | a gradient of exactly 0 | counts as attackable, without a norm, but in training with noise | it has no direction; the network chosen in {ref}`Section 7.1.1 <sutton-7-1-1>` fits best so; the share without these images and the gradient of the logit stand beside it |
 # | perturbed pixels outside [0, 1] | kept | the printed norms are those of unclipped perturbations |
-# | comparison of a cell | to the printed precision, also a share of a few images, so that agreement may be due to chance | the 95% interval of a share follows from its number of images, which the data of a table (JSON, CSV) have |
 #
 # :::
-#
-# ## Exercises
-#
-# - `images=100`: more images of each test problem; loop and fast implementation must still agree on each.
-# - `trials=200000`: the intervals for the planes become narrower and must still contain the exact shares.
-# - `seed=1`: other networks, images and perturbations; every verdict must stay.
 
 # %%
 alike = facts["same"] == facts["images"] and facts["caught"] == facts["mutants"]

@@ -180,6 +180,21 @@ class Checks:
                 "mutants": sum(map(len, self.detected.values()))}
 
 
+def draw_shares(loop, fast):
+    """Accuracy, attack and noise in percent, `{problem: [value, ...]}`, by the loop and by the fast code."""
+    figure, axes = plt.subplots(1, len(fast), figsize=(6.4, 2.8), sharey=True)
+    labels = ["accuracy", "attack", *(f"noise, {delta} ×" for delta in DELTAS)]
+    for ax, name in zip(axes, fast):
+        ax.plot(loop[name], range(len(labels)), "o", ms=12, mfc="none", color=display.PALETTE[1],
+                label="loop")
+        ax.plot(fast[name], range(len(labels)), "o", ms=5, color=display.PALETTE[0], label="fast code")
+        ax.set(xlim=(-5, 105), xlabel="% of images", title=name)
+    axes[0].set_yticks(range(len(labels)), labels)
+    axes[0].invert_yaxis()
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return figure
+
+
 # ---- where the gradient of the squared error vanishes in single precision --------------------------------
 LOGITS = np.linspace(0, 60, 2401)  # absolute values: of class 1 above 0, of class 0 below
 TINY = torch.finfo(torch.float32).tiny  # smaller numbers are subnormal
