@@ -162,9 +162,8 @@ page.text((printed, tracks_out), study.accuracies_of_splits,
 # %%
 page.text(again, lambda u: study.good_trainings(u, SHARES, LARGER_SIGN),
           "Over {n} of these trainings that succeeded, {mean:.1f}% of the test images are attackable "
-          "(standard "
-          "deviation over trainings: {deviation:.2f} points). The published share is {paper:.1f}%, which is "
-          "{away:.0f} of these deviations away.")
+          "(standard deviation over trainings: {deviation:.2f} points). The published share is {paper:.1f}%, "
+          "which is {away:.0f} of these deviations away.")
 page.text((pairs, printed), lambda u, plain: study.as_printed_in_words(u, plain, SHARES, LARGER_SIGN))
 
 # %% [markdown]

@@ -127,7 +127,9 @@ def in_order(runs):
 def compared(runs):
     """Of the screen on the first pair, what the page shows: Table 2 as printed, and the choice, by name."""
     wanted = {"as printed": screen()[0], "half the dropout": CHOSEN}
-    first = [u for u in in_order(runs) if u["pair"] == [*PAIRS][0] and u["length"] == runs["length"].min()]
+    ordered = in_order(runs)
+    first = [u for u in ordered if u["pair"] == [*PAIRS][0]
+             and u["length"] == min(v["length"] for v in ordered)]
     return {name: u for name, network in wanted.items() for u in first if u["network"] == network}
 
 
@@ -426,7 +428,7 @@ def facts_of_signs(runs, printed, of):
     """
     facts = figures.box_facts(runs, printed, of, figures.LARGER_SIGN)
     if len(facts.get("odd", ())) != 1:
-        return facts | {"lowest": False}
+        return facts
     accuracy = {p: tables.percent(u["test"], "accuracy") for p, u in figures.measured(runs).items()}
     odd, = facts["odd"]
     return facts | {"lowest": accuracy[odd] == min(accuracy.values()), "odd_accuracy": accuracy[odd],
@@ -440,7 +442,7 @@ def limit_of_signs(facts):
                 + ("a further one." if facts["failed"] == 1 else "{failed} further ones."))
     return "One network a pair" + (
         "; the odd pair has the lowest accuracy ({odd_accuracy:.0f}%; paper: {odd_paper:.0f}%)."
-        if facts["lowest"] else ".")
+        if facts.get("lowest") else ".")
 
 
 def as_printed_in_words(runs, plain, printed, larger=None):
