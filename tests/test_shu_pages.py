@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 import torch
 
-from papers.shu import beyond, claims, figures
+from papers.shu import beyond, claims, figures, toy
 
 SIDE = 28
 
@@ -163,3 +163,11 @@ def test_networks_disagree_on_shares_of_a_digits_images_averaged_over_its_attack
 def test_a_share_in_words():
     assert [beyond.part(percent) for percent in (0.4, 34, 52, 99.9)] == [
         "hardly any", "a third", "half", "nearly all"]
+
+
+def test_networks_of_two_pixels_fit_their_images_and_differ_by_their_seed():
+    models, x, y = toy.two_pixels(networks=2, steps=80)
+    first, second = (model(toy.plane()) for model in models)
+    assert all((model(x).argmax(1) == y).double().mean() > 0.75 for model in models)
+    assert len(first) == toy.SIDE**2 and (first - second).abs().max() > 0.1
+    assert toy.plane()[1].flatten().tolist() == pytest.approx([1 / (toy.SIDE - 1), 0])
