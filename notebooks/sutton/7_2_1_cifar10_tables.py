@@ -89,7 +89,7 @@ page.table("table-3", (), lambda: tables.class_rows(PAPER["table-3"], SPECS["cif
 
 # %%
 page.table("table-4", (pairs, again), figures.with_retraining(
-    lambda u: study.fitted(tables.shares(u, "accuracy", settled=True))), rests=TRAINED)
+    lambda u: study.fitted(tables.shares(u, "accuracy"))), rests=TRAINED)
 
 # %% [markdown]
 # ## Table 5: attackable images
