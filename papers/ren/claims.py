@@ -18,7 +18,7 @@ claim("table-1", "exceed 99.4% training accuracy")(
 def most_accurate(rows):
     """Whether B has the highest mean accuracy on both parts of the data, and who has it."""
     caption = {row["printed_row"]: row for row in rows.to_dict("records")}.get("caption")
-    if caption is None:
+    if caption is None or not all(isinstance(caption[f"architecture_{a}"], dict) for a in ARCHITECTURES):
         raise NoValue
     means = {part: {name: caption[f"architecture_{a}"][f"{part}_pct"] for a, name in ARCHITECTURES.items()}
              for part in ("train", "test")}
