@@ -26,8 +26,10 @@ def of_architectures(rows, column, name):
 @claim("table-1", "Architecture B is the most accurate")
 def most_accurate(rows):
     """Whether B has the highest mean accuracy on both parts of the data, and who has it."""
-    caption = of_architectures(rows, "printed_row", "caption")
-    means = {part: {name: cell[f"{part}_pct"] for name, cell in caption.items()}
+    caption = {row["printed_row"]: row for row in rows.to_dict("records")}.get("caption")
+    if caption is None or not all(isinstance(caption[f"architecture_{a}"], dict) for a in ARCHITECTURES):
+        raise NoValue
+    means = {part: {name: caption[f"architecture_{a}"][f"{part}_pct"] for a, name in ARCHITECTURES.items()}
              for part in ("train", "test")}
     best = {part: max(of, key=of.get) for part, of in means.items()}
     return set(best.values()) == {"B"}, (
