@@ -21,8 +21,9 @@ from shared import runtime
 
 MANY = 8  # more cases are counted, and few of them are shown one by one
 SO_FAR = "; so far: "
+NOT_TESTED = "not tested: "
 FEW_IMAGES = "too few images to tell"  # begins the evidence of a claim that more images can decide
-WAITS = "waits for "  # begins the evidence where runs are missing
+WAITS = "missing: "  # begins the evidence where runs are missing
 
 # What Python prints rather than a person writes: lists and dicts, objects, its constants, digits without end.
 NOT_WORDS = re.compile(r"[\[({]\s*['\"]|['\"]\s*:|\[[^\]]*,[^\]]*,|\[\s*\]|\{\s*\}|"
@@ -161,10 +162,11 @@ def conclude(judged, proxies=(), what="cases", asked=None):
     if len(own) == len(judged):
         return holds, ""
     names = " and ".join(own) if len(own) <= MANY else f"{len(own)} {what}"
+    others = f"the other {what} are not like the paper's"
     return holds, (
-        f"judged for {names} alone; the other {what} are proxies" if holds is not None else
-        f"nothing on {names} contradicts it; the other {what} are proxies" if own and held == len(own) else
-        f"{'' if own else 'not judged: '}proxies are among these {what}")
+        f"tested on {names} alone; {others}" if holds is not None else
+        f"nothing on {names} contradicts it; {others}" if own and held == len(own) else
+        f"{'' if own else NOT_TESTED}some of these {what} are not like the paper's")
 
 
 def _is_proxy(facts):
@@ -244,8 +246,8 @@ def on_a_proxy(judged):
         return judged
     shown = judged["evidence"]
     shown = shown.partition(SO_FAR)[2] if shown.startswith(WAITS) else shown
-    why = "not judged: measured on a proxy"
-    return judged | {"holds": None, "evidence": shown if "not judged: " in shown else
+    why = f"{NOT_TESTED}measured on another network or other data"
+    return judged | {"holds": None, "evidence": shown if NOT_TESTED in shown else
                      f"{shown} ({why})" if shown else why}
 
 

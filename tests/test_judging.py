@@ -375,10 +375,10 @@ def test_a_reason_stands_where_a_claim_cannot_be_judged():
 def test_claims_wait_for_runs_and_say_what_is_seen_so_far():
     first, second = claims.judge(ITEM, ROWS[:1], BOTH, lacking=lambda begin: "1 of 2 pairs")
     assert first == {"claim": ITEM.claims[0], "holds": None,
-                     "evidence": "waits for 1 of 2 pairs; so far: from 1.0 to 1.0"}
-    assert second["evidence"] == "waits for 1 of 2 pairs"  # no predicate on b without b
+                     "evidence": "missing: 1 of 2 pairs; so far: from 1.0 to 1.0"}
+    assert second["evidence"] == "missing: 1 of 2 pairs"  # no predicate on b without b
     nothing = claims.judge(ITEM, ROWS[:0], BOTH, lacking=lambda begin: "2 of 2 pairs")
-    assert [c["evidence"] for c in nothing] == ["waits for 2 of 2 pairs"] * 2
+    assert [c["evidence"] for c in nothing] == ["missing: 2 of 2 pairs"] * 2
     assert all(map(claims.waits, nothing))
 
 
@@ -389,7 +389,7 @@ def test_a_claim_that_some_runs_decide_waits_for_no_others():
     rule = first["rises"]
     judged = claims.judge(ITEM, ROWS, first | rules({"larger": larger}),
                           lacking=lambda decides: None if decides is rule else "1 of 3 runs")
-    assert judged[0]["holds"] is True and judged[1]["evidence"].startswith("waits for 1 of 3 runs; so far")
+    assert judged[0]["holds"] is True and judged[1]["evidence"].startswith("missing: 1 of 3 runs; so far")
     sets = [Results("s", dict.fromkeys(("a-1", "b-1", "c-1")), sizes=("images",),
                     labels={f"{name}-1": {"name": name} for name in "abc"})]
     runs = {"s": {"a-1": store.Run("a-1", {}, {"images": [5, 9]}, {}, 1, None, {}, {"data": {}})}}
@@ -496,11 +496,13 @@ def test_proxies_are_shown_and_a_claim_on_them_may_fail_not_hold():
     proxy = {"status": "proxy: a small network"}
     cases = CASES | {"b": CASES["b"] | proxy}
     assert judge(cases) == (
-        None, "a: 99% near; b: 64% near (nothing on a contradicts it; the other networks are proxies)")
+        None, "a: 99% near; b: 64% near (nothing on a contradicts it; the other networks are not like the "
+              "paper's)")
     assert judge(cases | {"b": LOW | proxy})[0] is None
     assert judge(cases | {"a": LOW}) == (
-        False, "a: 1% near; b: 64% near (judged for a alone; the other networks are proxies)")
-    assert judge({"b": cases["b"]}) == (None, "b: 64% near (not judged: proxies are among these networks)")
+        False, "a: 1% near; b: 64% near (tested on a alone; the other networks are not like the paper's)")
+    assert judge({"b": cases["b"]}) == (
+        None, "b: 64% near (not tested: some of these networks are not like the paper's)")
 
 
 def test_a_claim_may_speak_of_other_items():
@@ -512,10 +514,10 @@ def test_a_claim_may_speak_of_other_items():
     judged = claims.judge(ITEM, ROWS, predicates, others={"table-y": (other, None)})
     assert judged[0]["holds"] is True and judged[0]["evidence"] == "1.0 against -3.0"
     late = claims.judge(ITEM, ROWS, predicates, others={"table-y": (other, lambda begin: "3 of 5 runs")})
-    assert late[0]["evidence"] == "waits for 3 of 5 runs; so far: 1.0 against -3.0"
+    assert late[0]["evidence"] == "missing: 3 of 5 runs; so far: 1.0 against -3.0"
     assert late[0]["holds"] is None and late[1]["holds"] is True
     absent = claims.judge(ITEM, ROWS, predicates, lacking=lambda begin: "1 of 2 pairs")
-    assert absent[0]["evidence"] == "waits for 1 of 2 pairs, the rows of table-y"
+    assert absent[0]["evidence"] == "missing: 1 of 2 pairs, the rows of table-y"
 
 
 @pytest.mark.parametrize("evidence", [
@@ -540,7 +542,7 @@ def claim(holds, words="It rises."):
     return {"claim": words, "holds": holds, "evidence": "seen"}
 
 
-WAITING = {"claim": "It rises.", "holds": None, "evidence": "waits for 41 of 45 pairs"}
+WAITING = {"claim": "It rises.", "holds": None, "evidence": "missing: 41 of 45 pairs"}
 
 
 def cells(near=0, differ=0, open_=0, status=None):

@@ -30,12 +30,12 @@ def test_a_column_names_the_unit_that_its_cells_do_not_show():
 
 def test_what_a_result_waits_for_stands_once_above_its_claims():
     item = reference.paper("chen")["table-6"]
-    claims = [{"claim": claim, "holds": None, "evidence": f"waits for 2 of 9{so_far}"}
+    claims = [{"claim": claim, "holds": None, "evidence": f"missing: 2 of 9{so_far}"}
               for claim, so_far in zip(item.claims, ("; so far: 97%", ""))]
-    text = shown(item, record_of("undecided", claims=claims, reason="missing: waits for 2 of 9"))
-    assert "– so far: 97% |" in text and text.count("waits for 2 of 9") == 2
-    text = shown(item, record_of("undecided", claims=claims, reason="2 claims wait for other tables"))
-    assert "– waits for 2 of 9; so far: 97% |" in text
+    text = shown(item, record_of("undecided", claims=claims, reason="missing: 2 of 9"))
+    assert "– so far: 97% |" in text and text.count("missing: 2 of 9") == 2
+    text = shown(item, record_of("undecided", claims=claims, reason="2 statements cannot be tested yet"))
+    assert "– missing: 2 of 9; so far: 97% |" in text
 
 
 def test_published_rows_without_a_counterpart_are_folded():
