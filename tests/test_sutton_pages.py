@@ -204,8 +204,10 @@ def test_the_box_on_traffic_signs_names_the_odd_pair_of_lowest_accuracy():
 
 
 def test_pairs_of_cats_alone_are_named():
-    assert "cats" in study.limit_of_pairs(made_up([(2, 3), (3, 4)]), experiments.CLASSES["cifar10"])
-    assert "{of}" in study.limit_of_pairs(made_up([(2, 3), (4, 5)]), experiments.CLASSES["cifar10"])
+    names = experiments.CLASSES["cifar10"]
+    assert study.facts_of_pairs(made_up([(2, 3), (3, 4)]), SHARES, 43, names)["cats"]
+    assert not study.facts_of_pairs(made_up([(2, 3), (4, 5)]), SHARES, 43, names)["cats"]
+    assert study.facts_of_pairs(UNITS[:0], SHARES, 43, names) == {}
 
 
 # ---- tables and figures ----------------------------------------------------------------------------------
