@@ -25,7 +25,7 @@
 
 # %% [markdown]
 # (sutton-7-2-4)=
-# # 7.2.4 ImageNet: adversarial against random perturbations on a proxy network
+# # 7.2.4 ImageNet: adversarial against random perturbations on a smaller network
 #
 # *Sutton et al. {cite:p}`sutton2023`, Section 7.2.4*
 
