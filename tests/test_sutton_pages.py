@@ -8,7 +8,16 @@ import pandas as pd
 import pytest
 import torch
 
-from papers.sutton import claims, definitions, experiments, figures, study, tables
+from papers.sutton import (
+    claims,
+    definitions,
+    experiments,
+    figures,
+    photographs,
+    study,
+    tables,
+    training_noise,
+)
 from papers.sutton.class_pairs import summary
 from papers.sutton.definitions import Checks
 from papers.sutton.experiments import DELTAS
@@ -191,8 +200,10 @@ def test_the_box_on_traffic_signs_names_the_odd_pair_of_lowest_accuracy():
 
 
 def test_pairs_of_cats_alone_are_named():
-    assert "cats" in study.limit_of_pairs(made_up([(2, 3), (3, 4)]), experiments.CLASSES["cifar10"])
-    assert "{of}" in study.limit_of_pairs(made_up([(2, 3), (4, 5)]), experiments.CLASSES["cifar10"])
+    names = experiments.CLASSES["cifar10"]
+    assert study.facts_of_pairs(made_up([(2, 3), (3, 4)]), SHARES, 43, names)["cats"]
+    assert not study.facts_of_pairs(made_up([(2, 3), (4, 5)]), SHARES, 43, names)["cats"]
+    assert study.facts_of_pairs(UNITS[:0], SHARES, 43, names) == {}
 
 
 # ---- tables and figures ----------------------------------------------------------------------------------
@@ -424,3 +435,38 @@ def test_small_runs_of_a_page_have_the_arguments_of_the_experiment_and_the_names
         published = experiment.planned()[0]
         for name, arguments in plan(SimpleNamespace(**scale[profile])).items():
             assert arguments.keys() == published[name].keys()
+
+
+# ---- boxes of training with noise, and of photographs ----------------------------------------------------
+def levels(*shares, problems=1):
+    """What `training_noise.curves` gives of these attackable shares."""
+    return {f"level {n}": {"size": n, "problems": training_noise.PROBLEMS[:problems],
+                           **{panel: {"train": value} for panel, value in (
+                               ("accuracy", 99.0 - n), ("susceptibility", share))}}
+            for n, share in enumerate(shares)}
+
+
+def test_the_box_on_training_with_noise_follows_the_pairs_and_the_fall():
+    facts = training_noise.box_facts(levels(68.0, 69.0, 70.0, 51.0))
+    assert facts["alone"] and facts["few"] and facts["falls"] and not facts["hardly"]
+    assert (facts["none"], facts["most"], facts["accuracy"]["most"]) == (68, 51, 96)
+    assert facts["paper"]["none"] == pytest.approx(88.33) and facts["paper"]["most"] == pytest.approx(75.66)
+    assert training_noise.box_facts(levels(68.0, 69.0, 70.0, 61.0, problems=5))["hardly"]
+    somewhat = training_noise.box_facts(levels(68.0, 55.0, 70.0, 61.0, problems=5))
+    assert not somewhat["hardly"] and not somewhat["few"]
+    assert training_noise.box_facts(levels(68.0, None, 70.0, 61.0)) == {}
+    assert training_noise.box_facts(levels(68.0, 69.0)) == {}
+    assert len(training_noise.draw_box(levels(68.0, 69.0, 70.0, 51.0)).axes) == 2
+
+
+def test_the_box_on_photographs_counts_small_attacks_and_noise():
+    block = {"correct": [True, True, False], "l1": [1.0, 1.0], "l2": [0.5, 2.0], "linf": [0.05, 0.2],
+             "margin_l2": [0.5, 2.0], "first": [[9, 9], [9, 9], [9, 9], [9, 3]], "draws": 9, "largest": 5.0,
+             "dimension": 12, "saturated": 0, "network": "squeezenet"}
+    facts = photographs.facts(pd.DataFrame([block]))
+    assert (facts["images"], facts["correct"], facts["attacked"], facts["ten"]) == (3, 2, 2, 1)
+    assert facts["small"]["hits"] == 1 and not facts["every"] and not facts["missed"] and not facts["papers"]
+    assert facts["paper"] == {"small": 93.3, "ten": 2.5}
+    none = block | {"l1": [0.0, 0.0], "l2": [0.0, 0.0], "linf": [0.0, 0.0], "first": [[], [], [], []]}
+    assert photographs.facts(pd.DataFrame([none])) == photographs.facts(pd.DataFrame()) == {}
+    assert photographs.draw_box({}, None) is None and len(photographs.draw_box(facts, None).axes) == 1

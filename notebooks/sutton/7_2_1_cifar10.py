@@ -227,19 +227,24 @@ page.extra("cifar10-bias", rest, lambda u: study.bias_of_tables(PAPER, u),
 # that the paper leaves open.
 
 # %%
-facts = figures.box_facts(page.best(rest), SHARES, len(rest.published))
+facts = study.facts_of_pairs(page.best(rest), SHARES, len(rest.published), CLASSES)
 page.box(
     "Does random noise find what an attack finds on CIFAR-10?",
-    figures.first(facts, ("some", "Rarely: a small gradient step flips most images, random noise of the same "
-                                  "length {one} of {perturbed}."),
-                  ("fewest", "No: a small gradient step flips {step:.0f}% of the images, random noise of the "
-                             "same length practically none."),
-                  "No: a small gradient step flips most images, equally long noise practically none."),
-    "The step flips {step:.0f}% of the test images ({pairs} of {of} class pairs; paper, same pairs: "
-    "{paper.step:.0f}%). Noise of its norm flips {one} of {perturbed} (95% interval {low:.1f} to "
-    "{high:.1f}%; paper: {paper.one:.1f}%), noise of ten times its norm {ten:.0f}% (paper: "
-    "{paper.ten:.0f}%).",
-    study.limit_of_pairs(page.best(rest), CLASSES),
+    figures.first(
+        facts, ("some", "Rarely: a small gradient step flips most images, random noise of the same length "
+                        "{one} of {perturbed}."),
+        ("fewest", "No: a small gradient step flips {step:.0f}% of the images, random noise of the same "
+                   "length practically none."),
+        "No: a small gradient step flips most images, equally long noise practically none."),
+    figures.first(
+        facts, ("cats", "The step flips {step:.0f}% of the test images ({pairs} of {of} class pairs; paper, "
+                        "same pairs: {paper.step:.0f}%)."),
+        "The step flips {step:.0f}% of the test images (paper, same pairs: {paper.step:.0f}%).")
+    + " Noise of its norm flips {one} of {perturbed} ({confidence}% interval {low:.1f} to {high:.1f}%; "
+      "paper: {paper.one:.1f}%), noise of ten times its norm {ten:.0f}% (paper: {paper.ten:.0f}%).",
+    figures.first(
+        facts, ("cats", "All {pairs} pairs contain cats."),
+        "{pairs} of {of} class pairs are measured, with half the printed dropout and epochs."),
     facts=facts, picture=figures.draw_means(page.best(rest), SHARES, CLASSES), alt=figures.MEANS)
 
 # %%

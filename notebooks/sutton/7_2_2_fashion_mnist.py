@@ -263,7 +263,7 @@ page.box(
         "Partly: noise of the attack's length again flips none, but fewer images can be attacked and longer "
         "noise flips most."),
     "An attack flips {step:.0f}% of the test images ({pairs} of {of} class pairs; paper, same pairs: "
-    "{paper.step:.0f}%). Noise of its norm flips {one} of {perturbed} (95% interval {low:.1f} to "
+    "{paper.step:.0f}%). Noise of its norm flips {one} of {perturbed} ({confidence}% interval {low:.1f} to "
     "{high:.1f}%; paper: {paper.one:.2g}%), ten times longer noise {ten:.0f}% (paper: {paper.ten:.0f}%).",
     facts=facts, picture=figures.draw_means(page.best(pairs), SHARES, CLASSES), alt=figures.MEANS)
 

@@ -182,7 +182,7 @@ page.text((pairs, printed), lambda u, plain: study.as_printed_in_words(u, plain,
 #
 # [A public VGG for CIFAR-10](https://github.com/geifmany/cifar-vgg) in the authors' software has all five changes, with momentum 0.99. Its
 # batch size, learning rate, optimiser's momentum, width of the dense layer and, except in the first block, dropout rate equal the
-# paper's. Whether the authors started from that code is not known. Its data augmentation is not part of any reading.
+# paper's. Whether the authors started from that code is not known. Its data augmentation is not tried.
 # :::
 
 # %%
@@ -280,7 +280,7 @@ figures.publish_violins(page, "figure-20", pairs, NEXT, CLASSES, DELTAS[-1])
 # |---|---|---|
 # | which images are test images | about 30% of the benchmark's training images, drawn at random | inferred: with these sizes the published shares are whole numbers of images; with the benchmark's own test set they are not |
 # | how many of each sign | 65, 69, 605, 231, 469 and 348, in the order of Table 22 | inferred: the best fit; one number is free |
-# | number of networks | one a problem; some problems are repeated with another seed or another reading | as in the paper; the repetitions measure the differences between networks |
+# | number of networks | one a problem; some problems are repeated with another seed or another property of the network | as in the paper; the repetitions measure the differences between networks |
 # | size of an image | 32 by 32 pixels, colour | the number is lost in our copy; CIFAR-10 has this size. The two convolutions that the paper removes would leave a width of 1 here, and nothing of 30 pixels or fewer ({ref}`sutton-7-1`) |
 # | size of the network | Table 2 without its last two convolutions | as the paper says |
 # | steps of training | an epoch ends with a smaller batch | as in the paper's software; 20 km/h against end of no passing has few images, so three steps an epoch |

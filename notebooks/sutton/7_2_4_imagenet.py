@@ -25,7 +25,7 @@
 
 # %% [markdown]
 # (sutton-7-2-4)=
-# # 7.2.4 ImageNet: adversarial against random perturbations on a proxy network
+# # 7.2.4 ImageNet: adversarial against random perturbations on a smaller network
 #
 # *Sutton et al. {cite:p}`sutton2023`, Section 7.2.4*
 
@@ -236,11 +236,11 @@ page.box(
         "{attacked}."),
     figures.first(
         facts, ("every", "An attack that changes every value by less than a tenth of its range flips all "
-                         "{correct} correctly classified images (95% interval {small.low:.0f} to "
+                         "{correct} correctly classified images ({confidence}% interval {small.low:.0f} to "
                          "{small.high:.0f}%; paper: {paper.small:.0f}%)."),
         "An attack that changes every value by less than a tenth of its range flips {small.hits} of "
-        "{correct} correctly classified images (95% interval {small.low:.0f} to {small.high:.0f}%; paper: "
-        "{paper.small:.0f}%).")
+        "{correct} correctly classified images ({confidence}% interval {small.low:.0f} to {small.high:.0f}%; "
+        "paper: {paper.small:.0f}%).")
     + " Noise ten times as long flips {ten} of {attacked} ({low:.0f} to {high:.0f}%; paper: "
       "{paper.ten:.1f}%).",
     facts=facts, picture=photographs.draw_box(facts, example),

@@ -128,8 +128,8 @@ def box_facts(runs, printed, of, larger=None):
         return {}
     interval = percentage(one["hits"], one["of"])
     return {"pairs": len(good), "of": of, "failed": len(runs) - len(good), "one": one["hits"],
-            "perturbed": one["of"], "low": interval["low"], "high": interval["high"], "step": step["mean"],
-            "zero": shares["attack"]["mean"], "ten": ten["mean"],
+            "perturbed": one["of"], "low": interval["low"], "high": interval["high"], "confidence": 95,
+            "step": step["mean"], "zero": shares["attack"]["mean"], "ten": ten["mean"],
             "paper": {"step": step["published"], "one": one["published"], "ten": ten["published"]},
             "most": step["mean"] > 50, "fewest": step["mean"] < 50, "weak": ten["mean"] < 50,
             "some": one["mean"] > 1, "odd": [p for p, share in one["percents"].items() if share]}

@@ -38,6 +38,7 @@ def facts(runs):
             "attacked": f["shares"]["attack"]["hits"], "largest": f["largest"], "draws": f["draws"],
             "small": small, "every": small["hits"] == small["of"], "ten": ten["hits"],
             "ten_percent": ten["percent"], "low": ten["low"], "high": ten["high"], "missed": not ten["hits"],
+            "confidence": 95,
             "papers": f["network"] != "squeezenet", "paper": printed()}
 
 

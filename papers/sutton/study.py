@@ -414,11 +414,10 @@ def fitted(rows):
     return [marked(row) if (row["class_a"], row["class_b"]) in PAIRS.values() else row for row in rows]
 
 
-def limit_of_pairs(runs, names):
-    """The limit of the box on CIFAR-10: pairs of cats alone, or how many pairs are measured."""
-    cats = [names.index("cat") in pair for pair in figures.measured(runs)]
-    return ("All {pairs} pairs contain cats." if all(cats) else
-            "{pairs} of {of} class pairs are measured, with half the printed dropout and epochs.")
+def facts_of_pairs(runs, printed, of, names):
+    """`figures.box_facts` of CIFAR-10; "cats" says whether all pairs contain cats."""
+    facts = figures.box_facts(runs, printed, of)
+    return facts and facts | {"cats": all(names.index("cat") in pair for pair in figures.measured(runs))}
 
 
 def facts_of_signs(runs, printed, of):
