@@ -135,7 +135,7 @@ def build(item, sets=(), runs=None, *, rows=None, data=None, claims=None, eviden
     short = shortest([u for s in sets if not s.beside for u in runs[s.name].values()])
     waiting = lacks() if whole and (short or not printed or present < printed) else None
     word, reason = verdict.verdict(item, judged, cells, evidence, status, waiting=waiting,
-                                   published=math.inf if short else printed)
+                                   published=math.inf if short and printed else printed)
     record = {"item": item.id, "paper": item.paper, "rows": rows, "data": data,
               "scale": how_much,
               **rests_on(sets, runs), "claims": judged, "cells": cells,

@@ -73,7 +73,7 @@ def verdict(item, claims, cells, evidence=None, status=None, waiting=None, publi
     if real:
         most = ONE_IN * (len(real) - _count(real, NEAR)) <= len(real)
         return (CONFIRMED if most else UNDECIDED), reason
-    return NOTHING, reason
+    return (NOT_MEASURED if waiting and published else NOTHING), reason
 
 
 def equality(within_allowed, *, changed=(), violations=0):

@@ -580,6 +580,7 @@ def test_what_is_missing_leaves_open_what_it_can_still_change():
 
     assert word(12) == "undecided" and word(13) == "not confirmed"     # of 60: more than one in five
     assert word(0, [claim(True)]) == "undecided" and word(0, [claim(False)]) == "not confirmed"
+    assert verdict(ITEM, [], [], waiting="2 of 5 runs", published=3)[0] == NOT_MEASURED
     reason = verdict(ITEM, [], cells(2), waiting="2 of 5 runs")[1]
     assert reason == "of 2 comparable numbers 2 ≈; missing: 2 of 5 runs"
 
