@@ -19,6 +19,8 @@ from shared.data import sets
 from tests import flips
 from workflow import catalogue, run
 
+pytestmark = pytest.mark.filterwarnings("ignore::shared.inference.NoExample")   # small runs search briefly
+
 
 def cells(name, kind):
     """Sources of the cells of a kind, code or markdown."""
