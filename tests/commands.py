@@ -16,7 +16,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from shared import ROOT
+from report.repository import ROOT
 
 DOCUMENTS = "README.md", "CONTRIBUTING.md", "book/how-to-run.md"
 KNOBS = dict(PROFILE="smoke", JOBS="1", VENV=".venv", PYTHON=sys.executable, KEEP="kept.json",
