@@ -160,7 +160,7 @@ def _thaw():
 def _set_mode(module, mode):
     try:
         module.train(mode)
-    except NotImplementedError:     # of an exported module, maybe inside another
+    except NotImplementedError:     # torch raises it: an exported module, or one that holds it, has no mode
         for child in module.children():
             _set_mode(child, mode)
 
