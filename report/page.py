@@ -72,7 +72,7 @@ class Page:
         self.parameters = parameters.values(declared, namespace, sys.argv[1:])
         self.defaults = {k: p.default for k, p in declared.items()} | parameters.defaults(self.text_half)
         self.profile, self.seed = self.parameters["profile"], self.parameters["seed"]
-        self.which = self.parameters.get("units", "missing")
+        self.which = self.parameters.get("runs", "missing")
         self.device = runtime.use_device(self.parameters["device"])
         datasets.use_profile(self.profile)
         self.sets, self.looked, self.verdicts = {}, {}, {}
@@ -98,7 +98,7 @@ class Page:
         # A recipe is named by a parameter: it is the constant of that name beside the paper's architectures.
         explicit = {k: registry.recipe(self.paper_key, v) if isinstance(paper[k], Recipe) else v
                     for k, v in self.parameters.items() if k in paper and v is not None}
-        fixed = {k: v for k, v in self.parameters.items() if k not in (*paper, "profile", "device", "units")}
+        fixed = {k: v for k, v in self.parameters.items() if k not in (*paper, "profile", "device", "runs")}
         self.full = types.SimpleNamespace(**{k: self.defaults[k] for k in fixed}, **paper)
         self.settings = types.SimpleNamespace(**fixed, **{**chosen, **explicit})
         return self.settings
@@ -167,7 +167,7 @@ class Page:
     def scale_words(self):
         """The profile, and what departs from it: "quick, threshold = 0.9; 600 images asked, 500 there"."""
         departs = [f"{k} = {v}" for k, v in self.parameters.items()
-                   if k not in ("profile", "device", "units") and v != self.defaults[k]]
+                   if k not in ("profile", "device", "runs") and v != self.defaults[k]]
         runs = [run for s in self.sets.values() for run in s.own.values()]
         fewer = [*self.used.get("fewer", ()),
                  *(words for run in runs for words in run.provenance.get("fewer", ()))]

@@ -116,7 +116,7 @@ class Parameter:
 
 
 RULES = {"profile": {"choices": runtime.PROFILES}, "device": {"choices": runtime.DEVICES},
-         "units": {"choices": ("missing", "none")}, "seed": {"interval": {"ge": 0}}}
+         "runs": {"choices": ("missing", "none")}, "seed": {"interval": {"ge": 0}}}
 
 
 # ---- declared --------------------------------------------------------------------------------------------

@@ -244,4 +244,4 @@ def test_records_are_rebuilt_without_data_from_any_part_of_the_runs(home, monkey
         for file in store.files(sorted(recorded.glob("[!.]*.json"))[0]):
             shutil.copy(file, folder)
     monkeypatch.setattr(sets, "load", lambda *_, **__: pytest.fail("it opened data"))
-    script(name, monkeypatch, "-p", "profile", "paper", "-p", "units", "none")
+    script(name, monkeypatch, "-p", "profile", "paper", "-p", "runs", "none")

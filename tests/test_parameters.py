@@ -9,7 +9,7 @@ from shared import runtime
 CELL = """profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the first network
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # which runs a page at full scale computes
+runs: str = "missing"  # which runs a page at full scale computes
 images: int = None  # test images; None takes the profile's value [1..]
 networks: int = None  # of them [1..]
 threshold: float = 0.99  # stop above this (0..1]
@@ -35,7 +35,7 @@ def space(declared):
 
 
 def test_a_declaration_says_type_default_meaning_and_range(declared, tmp_path):
-    assert list(declared)[:4] == ["profile", "seed", "device", "units"]
+    assert list(declared)[:4] == ["profile", "seed", "device", "runs"]
     images, sizes, threshold = (declared[name] for name in ("images", "sizes", "threshold"))
     assert (images.type, images.optional, images.interval) == ("int", True, {"ge": 1})
     assert images.help == "test images; None takes the profile's value"
@@ -56,7 +56,7 @@ def test_both_halves_of_a_notebook_declare_the_same(declared, tmp_path):
 @pytest.mark.parametrize("name, text, value", [
     ("images", "12", 12), ("images", "null", None), ("images", "", None), ("images", "1e3", 1000),
     ("epsilon", "1e-300", 1e-300), ("epsilon", "1", 1.0), ("epsilon", "012", 12.0), ("threshold", "1", 1.0),
-    ("recipe", "", None), ("recipe", "007", "007"), ("units", "none", "none"),
+    ("recipe", "", None), ("recipe", "007", "007"), ("runs", "none", "none"),
     ("deltas", "[1e-3, 2]", [1e-3, 2.0]), ("deltas", "[010, 0.5]", [10.0, 0.5]), ("sizes", "[3, 7]", [3, 7]),
     ("dataset", "my folder/leaves.npz", "my folder/leaves.npz"),
     ("seed", "010", 10),  # as papermill reads it; to YAML 1.1 it is 8
@@ -81,7 +81,7 @@ def test_a_value_is_read_in_its_type(declared, name, text, value):
     ("deltas", "[1, -1]", "a list of numbers or names, each above 0"),
     ("deltas", "[1:30]", "cannot be ['1:30']"), ("deltas", "3", "cannot be '3'; allowed: a list"),
     ("sizes", "[4]", "cannot be ['4']; allowed: 3, 5, 7"),
-    ("units", "4/3", "cannot be '4/3'; allowed: missing, none"),
+    ("runs", "4/3", "cannot be '4/3'; allowed: missing, none"),
     ("profile", "fast", "cannot be 'fast'; allowed: smoke, quick, paper"),
     ("device", "tpu", "cannot be 'tpu'; allowed: auto, cpu, cuda"),
     ("profil", "smoke", "unknown parameter 'profil'; did you mean 'profile'? This notebook takes: profile")])

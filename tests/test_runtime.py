@@ -53,9 +53,9 @@ def test_what_cannot_be_written_is_named_in_one_line(tmp_path, monkeypatch, numb
     def fail(part):
         raise OSError(code, os.strerror(code))
 
-    message = rf"^.*/units/a.*{os.strerror(code)}.*BOUNDARY_CACHE.*\Z"
+    message = rf"^.*/runs/a.*{os.strerror(code)}.*BOUNDARY_CACHE.*\Z"
     with pytest.raises(runtime.Unwritable, match=message) as error:
-        runtime.write_atomically(tmp_path / "units/a", fail)
+        runtime.write_atomically(tmp_path / "runs/a", fail)
     assert isinstance(error.value, OSError) and isinstance(error.value, runtime.UserError)
     (tmp_path / "locks").touch()  # a file where a folder should be
     with pytest.raises(runtime.UserError, match="locks/x-"), runtime.lock("x"):

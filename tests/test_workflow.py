@@ -188,7 +188,7 @@ def test_the_workflow_runs_what_a_change_reaches_and_nothing_else(tmp_path):
 CELL = """profile: str = "quick"  # scale
 seed: int = 0  # of the draws
 device: str = "auto"  # where
-units: str = "missing"  # which runs
+runs: str = "missing"  # which runs
 images: int = None  # how many [1..]
 """
 

@@ -32,7 +32,7 @@ CLOSE, NOTHING = 1e-5, 1e-12  # of two numbers: their relative difference; what 
 def text_half(name):
     """Run the text half of a notebook at full scale, here; returns (seconds, None or what went wrong)."""
     start, error = time.perf_counter(), None
-    sys.argv = [f"notebooks/{name}.py", "-p", "profile", "paper", "-p", "units", "none"]
+    sys.argv = [f"notebooks/{name}.py", "-p", "profile", "paper", "-p", "runs", "none"]
     try:
         with open(os.devnull, "w", encoding="utf-8") as nowhere, contextlib.redirect_stdout(nowhere):
             runpy.run_path(str(parameters.text_half(name)), run_name="__main__")

@@ -44,6 +44,6 @@ def write(path):
     about = {"run": path.name, "revision": facts["revision"], "time": facts["when"],
              "profile": facts["profile"], "seed": facts["seed"],
              "parameters": json.dumps({k: v for k, v in facts["parameters"].items()
-                                       if k not in ("profile", "seed", "device", "units")})}
+                                       if k not in ("profile", "seed", "device", "runs")})}
     text = tidy.frame([row | about for row in rows]).to_csv(index=False)
     runtime.write_atomically(table, lambda part: part.write_text(text, encoding="utf-8"))

@@ -26,7 +26,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the simulated draws
 device: str = "auto"  # auto, cpu or cuda; nothing here needs a GPU
-units: str = "missing"  # this page has no runs
+runs: str = "missing"  # this page has no runs
 draws: int = None  # random tables for every statement that holds; None takes the profile's value [1..]
 pairs: int = None  # simulated pairs of sorted lists; None takes the profile's value [1..]
 models: int = 10  # length of each of those lists: the models that Chen et al. rank on a data set [3..]

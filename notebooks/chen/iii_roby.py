@@ -40,7 +40,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the hand-made classes
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # this page has no runs of its own
+runs: str = "missing"  # this page has no runs of its own
 trials: int = None  # random arrangements of classes; None takes the profile's value [10..]
 
 # %% tags=["hide-cell"]

@@ -36,7 +36,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks' first weights, of their training and of every draw
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing or none
+runs: str = "missing"  # at full scale: missing or none
 dataset: str = "all"  # whose networks are wanted {all, mnist, fashion_mnist, cifar10}
 images_train: int = None  # training images of a network; None takes the profile's value [10..]
 longest: int = None  # epochs after which training ends at the latest; None: the profile's [1..16]

@@ -34,7 +34,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks of a small run
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # the networks at full scale are those of Section IV.C
+runs: str = "missing"  # the networks at full scale are those of Section IV.C
 
 # %% tags=["hide-cell"]
 import math

@@ -29,7 +29,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the choice of test images below the script, which has its own seeds
 device: str = "auto"  # auto, cpu or cuda; below the script
-units: str = "missing"  # this page has no runs
+runs: str = "missing"  # this page has no runs
 images: int = None  # test images below the script; None takes the profile's value [8..500]
 
 # %% tags=["hide-cell"]

@@ -35,7 +35,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks, of the attacks' noise and of region classification
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing or none
+runs: str = "missing"  # at full scale: missing or none
 subject: str = "all"  # data sets whose runs are computed {all, mnist, cifar10}
 blocks: int = None  # blocks of images of each network and attack; None takes the profile's value [1..]
 iterations: int = None  # most iterations for each c of an attack; None takes the profile's value [1..]

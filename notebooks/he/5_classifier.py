@@ -33,7 +33,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the nets, of the attacks' noise, of the directions and of the classifiers
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing or none
+runs: str = "missing"  # at full scale: missing or none
 subject: str = "all"  # data sets whose runs are computed {all, mnist, cifar10}
 blocks: int = None  # blocks of images of each net and kind; None takes the profile's value [1..]
 iterations: int = None  # most iterations for each c of OptMargin; None takes the profile's value [1..]

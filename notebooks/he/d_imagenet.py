@@ -29,7 +29,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the attacks' noise, of region classification, of the directions and of the classifiers
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing or none
+runs: str = "missing"  # at full scale: missing or none
 blocks: int = None  # blocks of images of each kind; None takes the profile's value [1..]
 iterations: int = None  # most iterations for each c of an attack; None takes the profile's value [1..]
 directions: int = None  # random directions around each image; None takes the profile's value [36..]

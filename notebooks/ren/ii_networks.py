@@ -29,7 +29,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the first net and of the random pictures; net n is trained with seed + n
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing or none
+runs: str = "missing"  # at full scale: missing or none
 dataset: str = "mnist"  # what the nets learn {mnist, fashion_mnist, digits, *.npz}
 nets: int = None  # trained nets per architecture; None takes the profile's value [1..]
 recipe: str = None  # name of a training recipe; None takes the profile's value

@@ -31,7 +31,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the first net; net n is trained with seed + n
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing or none
+runs: str = "missing"  # at full scale: missing or none
 dataset: str = "mnist"  # what is classified {mnist, fashion_mnist, digits, *.npz}
 architecture: str = "a"  # the network that is pruned; the paper prunes A only {a, b, c}
 nets: int = None  # trained nets; None takes the profile's value [1..]

@@ -57,7 +57,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of everything random
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # this page has no runs
+runs: str = "missing"  # this page has no runs
 model: str = ""  # package.module:factory of your model; empty: the two networks of this page
 weights: str = ""  # a safetensors file for it
 data: str = ""  # an .npz with arrays x and y; empty: MNIST

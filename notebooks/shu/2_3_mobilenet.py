@@ -34,7 +34,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks and of samples
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing or none
+runs: str = "missing"  # at full scale: missing or none
 images: int = None  # of each class beside the chosen one; None takes the profile's value [1..]
 samples: int = None  # drawn from each box; None takes the profile's value [1..]
 

@@ -31,7 +31,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks and of samples of small runs
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # nothing here needs runs of its own: those of Section 2.1 are shown
+runs: str = "missing"  # nothing here needs runs of its own: those of Section 2.1 are shown
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt

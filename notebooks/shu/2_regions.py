@@ -32,7 +32,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks and of samples of small runs
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # nothing here needs runs of its own: those of Section 2.1 are shown
+runs: str = "missing"  # nothing here needs runs of its own: those of Section 2.1 are shown
 size: int = None  # points along each side of a plane; None takes the profile's value [3..]
 
 # %% tags=["hide-cell"]

@@ -33,7 +33,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of random draws and of the weights of the example network
 device: str = "auto"  # auto, cpu or cuda; this page is too small to gain from a GPU
-units: str = "missing"  # nothing here needs runs of its own
+runs: str = "missing"  # nothing here needs runs of its own
 draws: int = None  # random images; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]

@@ -33,7 +33,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the small networks of smoke and quick
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # nothing is computed here at full scale
+runs: str = "missing"  # nothing is computed here at full scale
 images_train: int = None  # training images of a small network; None takes the profile's value [16..]
 images_test: int = None  # its test images; None takes the profile's value [8..]
 draws: int = None  # random perturbations in the small runs; None takes the profile's value [1..2000]

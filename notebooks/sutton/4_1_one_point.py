@@ -29,7 +29,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the random trials
 device: str = "auto"  # auto, cpu or cuda; this page is too small to gain from a GPU
-units: str = "missing"  # this page has no runs
+runs: str = "missing"  # this page has no runs
 draws: int = None  # random trials for each probability; None takes the profile's value [1..]
 epsilon: float = 0.5  # distance of the point to the plane in Figure 2 (0..)
 delta: float = 1.0  # radius of the noise in Figure 2, larger than epsilon (0..)

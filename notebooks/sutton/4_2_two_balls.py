@@ -36,7 +36,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the random trials
 device: str = "auto"  # auto, cpu or cuda; this page is too small to gain from a GPU
-units: str = "missing"  # this page has no runs
+runs: str = "missing"  # this page has no runs
 draws: int = None  # random trials for each probability; None takes the profile's value [1..]
 epsilon: float = 0.1  # half the distance of the centres in the figures (0..1]
 deltas: list = [0.1, 1.0, 10.0]  # radii of the noise in Figure 4(b) (0..)

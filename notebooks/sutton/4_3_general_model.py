@@ -39,7 +39,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the random trials
 device: str = "auto"  # auto, cpu or cuda; nothing here needs more than a CPU
-units: str = "missing"  # this page has no runs
+runs: str = "missing"  # this page has no runs
 draws: int = None  # random trials per case; None takes the profile's value [1..]
 eta: float = 0.3  # distance of the data's centre from the plane, in pictures and tables of this page (0..1)
 lipschitz: float = 0.05  # how steep the roof of the comparison over dimensions is [0..)

@@ -34,7 +34,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the random trials
 device: str = "auto"  # auto, cpu or cuda; nothing here needs more than a CPU
-units: str = "missing"  # this page has no runs
+runs: str = "missing"  # this page has no runs
 draws: int = None  # random trials per case; None takes the profile's value [1..]
 epsilon: float = 0.1  # distance of each half-ball from the plane; in Section 6.5, of the centres (0..1]
 n: int = 3072  # dimension of the box, the table and Figure 7; 3072: 32 by 32 pixels in colour [2..]

@@ -26,7 +26,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # added to the seed of every network
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing or none
+runs: str = "missing"  # at full scale: missing or none
 networks: int = None  # networks of the screen, from the first; None: the profile's [1..12]
 epochs: int = None  # of the screen; the rate is halved after each fifth; None: the profile's [1..]
 images_train: int = None  # training images of a pair; None takes the profile's value [2..]

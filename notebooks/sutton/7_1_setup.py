@@ -34,7 +34,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the small networks' weights, of the images and of every draw
 device: str = "auto"  # auto, cpu or cuda; this page is too small to gain from a GPU
-units: str = "missing"  # this page has no runs
+runs: str = "missing"  # this page has no runs
 images: int = None  # images of each small problem; None takes the profile's value [10..500]
 draws: int = None  # random perturbations of an image; None takes the profile's value [10..]
 trials: int = None  # random perturbations against each plane; None takes the profile's value [100..]

@@ -43,7 +43,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks' initialisation, of their training and of every draw
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # what is computed at full scale: nothing here, see the page on CIFAR-10
+runs: str = "missing"  # what is computed at full scale: nothing here, see the page on CIFAR-10
 
 # %% tags=["hide-cell"]
 from papers.sutton import experiments, figures, study, tables

@@ -37,7 +37,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks' initialisation, of their training, of the noise and of every draw
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing or none
+runs: str = "missing"  # at full scale: missing or none
 problems: int = None  # the first so many problems; None takes the profile's value [1..9]
 architecture: str = None  # of the nets {sutton-vgg, sutton-vgg-short}
 epochs: int = None  # of training; None takes the profile's value [1..]

@@ -31,7 +31,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks' initialisation, of their training and of every draw
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing or none
+runs: str = "missing"  # at full scale: missing or none
 classes: int = None  # how many classes, from the first; None takes the profile's value [2..10]
 architecture: str = None  # network {sutton-vgg, sutton-vgg-short, sutton-vgg-bn, sutton-vgg-short-bn}
 epochs: int = None  # of training; the rate is halved after each fifth; None: the profile's [1..]

@@ -33,7 +33,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the random perturbations
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing or none
+runs: str = "missing"  # at full scale: missing or none
 network: str = "squeezenet"  # which net is tested; two are downloaded {squeezenet, resnet50, vgg19}
 blocks: int = None  # blocks of twenty images; None takes the profile's value [1..50]
 draws: int = None  # random perturbations of an image; None takes the profile's value [1..2000]
@@ -93,7 +93,7 @@ def noise_in_ball(image, radius, generator):
 # %%
 scale = page.scale(**experiments.IMAGENET)
 example = None
-if units != "none":     # that reads what is recorded, and opens no data
+if runs != "none":     # that reads what is recorded, and opens no data
     net = experiments.model_of(scale.network, scale.seed)
     for image, label in zip(*experiments.photographs(0, scale.size)):
         hit = attack(net, image, label, scalings(largest=largest)[1:])

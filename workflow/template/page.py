@@ -27,7 +27,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of every draw
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing or none
+runs: str = "missing"  # at full scale: missing or none
 images: int = None  # test images; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]
