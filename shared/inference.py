@@ -178,33 +178,33 @@ def evaluate(model: Callable[[torch.Tensor], Any], images: torch.Tensor) -> Any:
     """
     if isinstance(model, (Careful, Adapted)):       # both call `evaluate` themselves
         return model(images.clone())
-    own, refusal = types_of(model), None
-    if len(own) < 2:
-        return model(images.to(*own, copy=True))
-    for kind in (torch.float32, *own):              # as given, else in the type of one of the layers
+    types, refusal = types_of(model), None
+    if len(types) < 2:
+        return model(images.to(*types, copy=True))
+    for kind in (torch.float32, *types):            # as given, else in the type of one of the layers
         try:
             return model(images.to(kind, copy=True))
         except RuntimeError as error:
             if "type" not in str(error):
                 raise
             refusal = error
-    raise WrongType(f"the model's weights are of several types ({', '.join(map(str, own))}), and it takes "
+    raise WrongType(f"the model's weights are of several types ({', '.join(map(str, types))}), and it takes "
                     "images of none; inference.adapt(model, dtype=...) says which it takes") from refusal
 
 
 def types_of(model: Callable[[torch.Tensor], Any]) -> list[torch.dtype]:
     """The floating types of a model's weights, without repetition; float32 if it has none."""
     modules = model.modules() if isinstance(model, nn.Module) else ()     # twice as fast as `parameters`
-    own = dict.fromkeys(p.dtype for m in modules for p in m._parameters.values() if p is not None)
-    return [kind for kind in own if kind.is_floating_point] or [torch.float32]
+    types = dict.fromkeys(p.dtype for m in modules for p in m._parameters.values() if p is not None)
+    return [kind for kind in types if kind.is_floating_point] or [torch.float32]
 
 
 def precision(model: Model) -> float:
     """The relative rounding error of a model: that of the least precise type of its weights."""
-    own = types_of(model)
+    types = types_of(model)
     if isinstance(model, Adapted):
-        own = [model.dtype] if model.dtype else types_of(model.model)
-    return max(torch.finfo(kind).eps for kind in own)
+        types = [model.dtype] if model.dtype else types_of(model.model)
+    return max(torch.finfo(kind).eps for kind in types)
 
 
 def memory_format(model: Model) -> torch.memory_format:
@@ -493,8 +493,8 @@ def label_margins(scores: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     """
     if scores.shape[1] == 1:
         return scores[:, 0] * (2 * labels - 1)
-    own = torch.zeros_like(scores, dtype=torch.bool).scatter_(1, labels[:, None], True)
-    return scores[own] - scores.masked_fill(own, -torch.inf).amax(1)
+    at_label = torch.zeros_like(scores, dtype=torch.bool).scatter_(1, labels[:, None], True)
+    return scores[at_label] - scores.masked_fill(at_label, -torch.inf).amax(1)
 
 
 def margins(model: Model, images: torch.Tensor, labels: torch.Tensor, *, bf16: bool = False,
@@ -542,8 +542,8 @@ class Careful(nn.Module):
         rough, exact = (logits(model, images, chunk=chunk, bf16=bf16) for bf16 in (True, False))
         check_squashed(exact)
         if labels is None:
-            own = exact.argmax(1, keepdim=True)
-            moved = [scores.gather(1, own) - scores for scores in map(with_zero, (rough, exact))]
+            predicted = exact.argmax(1, keepdim=True)
+            moved = [scores.gather(1, predicted) - scores for scores in map(with_zero, (rough, exact))]
         else:
             moved = [label_margins(scores, labels.to(images.device)) for scores in (rough, exact)]
         return cls(model, factor * float((moved[0] - moved[1]).abs().max()), chunk)

@@ -142,10 +142,10 @@ def layout(features: torch.Tensor, labels: torch.Tensor, *, p: float = 2) -> Lay
 
     Raises UserError for features that are not finite, a class without samples, one class only, another p.
     """
-    features, own = _checked(features, labels, p)
-    centres = torch.stack([features[rows].mean(0) for rows in own])
-    width = torch.stack([_length(features[rows] - c, p).mean() for rows, c in zip(own, centres)])
-    return Layout(torch.tensor([len(rows) for rows in own]), width, torch.pdist(centres, p), p)
+    features, groups = _checked(features, labels, p)
+    centres = torch.stack([features[rows].mean(0) for rows in groups])
+    width = torch.stack([_length(features[rows] - c, p).mean() for rows, c in zip(groups, centres)])
+    return Layout(torch.tensor([len(rows) for rows in groups]), width, torch.pdist(centres, p), p)
 
 
 def roby(layout: Layout) -> Roby:
@@ -192,18 +192,18 @@ def bootstrap(features: torch.Tensor, labels: torch.Tensor, *, p: float = 2, dra
     if draws < 1:
         raise UserError(f"draws={draws}: at least 1 is needed")
     generator = runtime.seeded(generator, "bootstrap")
-    features, own = _checked(features, labels, p)
+    features, groups = _checked(features, labels, p)
     times = []          # how often each image is drawn; whole numbers, so exact
-    for rows in own:
+    for rows in groups:
         drawn = torch.randint(len(rows), (draws, len(rows)), generator=generator)
         counts = torch.zeros(draws, len(rows), dtype=torch.float32)
         times.append(counts.scatter_add_(1, drawn, torch.ones_like(counts)))
-    i, j = torch.triu_indices(len(own), len(own), 1)
-    at_once = max(1, AT_ONCE // (len(own) * features.shape[1]))     # draws whose centres are in memory
+    i, j = torch.triu_indices(len(groups), len(groups), 1)
+    at_once = max(1, AT_ONCE // (len(groups) * features.shape[1]))     # draws whose centres are in memory
     values = []
     for some in torch.arange(draws).split(at_once):
         widths, centres = [], []
-        for rows, counts in zip(own, times):
+        for rows, counts in zip(groups, times):
             share = counts[some].double() / len(rows)
             centres.append(share @ features[rows])
             away = torch.cdist(centres[-1], features[rows], p, "donot_use_mm_for_euclid_dist")
@@ -249,10 +249,10 @@ def _checked(features, labels, p):
         raise UserError(f"{len(labels)} images of {classes} classes; at least one of each class is needed")
     if int(labels.min()) < 0:
         raise UserError(f"labels begin at {int(labels.min())}; 0 is the first class")
-    own = [(labels == k).nonzero()[:, 0] for k in range(classes)]
-    if empty := [k for k, rows in enumerate(own) if not len(rows)]:
+    groups = [(labels == k).nonzero()[:, 0] for k in range(classes)]
+    if empty := [k for k, rows in enumerate(groups) if not len(rows)]:
         raise UserError(f"class {empty[0]} has no samples; each of 0..{classes - 1} needs one (take more "
                         "images, or number the classes that are there)")
     if classes < 2:
         raise UserError("all samples are of one class; distances between classes need two")
-    return features, own
+    return features, groups

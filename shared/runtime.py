@@ -114,11 +114,11 @@ def prepare(*, computes: bool = True) -> None:
 
 
 # ---- observers of inputs ---------------------------------------------------------------------------------
-observers: list[Callable[[str, str, str | int], object]] = []   # called by `tell`
+observers: list[Callable[[str, str, str | int], object]] = []   # called by `notify`
 
 
-def tell(kind: str, name: str, identity: str | int) -> None:
-    """Notify the observers of an input, as in `tell("data", "mnist", fingerprint)`."""
+def notify(kind: str, name: str, identity: str | int) -> None:
+    """Notify the observers of an input, as in `notify("data", "mnist", fingerprint)`."""
     for observer in observers:
         observer(kind, name, identity)
 
@@ -126,7 +126,7 @@ def tell(kind: str, name: str, identity: str | int) -> None:
 def at_most(requested: int, available: int) -> int:
     """The smaller number of images; the observers are notified if fewer are available than requested."""
     if requested > available:
-        tell("fewer", f"{requested:,} images asked, {available:,} there", available)
+        notify("fewer", f"{requested:,} images asked, {available:,} there", available)
     return min(requested, available)
 
 

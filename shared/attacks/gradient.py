@@ -63,12 +63,12 @@ class PGD(Attack):
                 draw: torch.Tensor | None) -> tuple[torch.Tensor, ...]:
         """The last iterates [N, C, H, W] and `steps` passes for each [N]."""
         z = x if draw is None else (x + draw).clamp(0, self.white)
-        ever = torch.zeros_like(goal, dtype=torch.bool)     # a gradient was unusable in some step
+        without = torch.zeros_like(goal, dtype=torch.bool)     # a usable gradient, in some step
         for _ in range(self.steps):
             move, no_gradient = _ascent(model, z, goal, self.threat)
             z = self.threat.project(z + self.step * move, x).clamp(0, self.white)
-            ever = ever | no_gradient
-        return z, torch.full_like(goal, self.steps), ever
+            without = without | no_gradient
+        return z, torch.full_like(goal, self.steps), without
 
 
 @dataclass(frozen=True)

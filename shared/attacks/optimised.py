@@ -89,13 +89,13 @@ class CarliniWagner(Attack):
                 draw: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """The nearest examples [N, C, H, W], NaN without success, and the passes of each image [N]."""
         nearest, passes = torch.full_like(x, torch.nan), torch.zeros_like(goal)
-        noise, s, ever = draw[0], self._start(x, goal), torch.zeros_like(goal, dtype=torch.bool)
+        noise, s, without = draw[0], self._start(x, goal), torch.zeros_like(goal, dtype=torch.bool)
         while len(s.at):
             tanh = torch.tanh(s.w + s.delta)
             z = (1 + tanh) / 2
             hinge, slope, over = self._ensemble(model, z, s.goal, noise, s.confidence)
             no_gradient = unusable(slope) & (hinge > 0)
-            ever[s.at] |= no_gradient
+            without[s.at] |= no_gradient
             slope = mended(slope) if no_gradient.any() else slope
             moved = z - s.origin
             distance = self.scale * moved.flatten(1).square().sum(1)
@@ -114,7 +114,7 @@ class CarliniWagner(Attack):
                 done = s.search == self.searches
                 nearest[s.at[done]], passes[s.at[done]] = s.best[done], s.passes[done]
                 s.keep(~done)
-        return nearest, passes, ever
+        return nearest, passes, without
 
     def _start(self, x, goal):
         def same(value, dtype=torch.float32):

@@ -134,7 +134,7 @@ def load(name: str | Path, *, profile: str | None = None, folder: str | Path | N
         _open.cache_clear()
         dataset, _ = _open(*key)
     identity = f"{dataset.stand_in}:{dataset.fingerprint}" if dataset.stand_in else dataset.fingerprint
-    runtime.tell("data", name, identity)
+    runtime.notify("data", name, identity)
     return dataset
 
 

@@ -40,9 +40,9 @@ def fit(net: nn.Module, x: torch.Tensor, y: torch.Tensor, recipe: Recipe, *, gen
                with the same result; None: none is stored
 
     A method `adapt(x)` of a module of the net, such as one that subtracts the mean image, is called first,
-    with the training images; a method `settle(x)`, such as that of a net whose batch normalisation uses statistics
-    of all images, is called last, with augmented images. Raises UserError for images or labels of another
-    form, and if net, labels and loss do not fit together; the net is then unchanged.
+    with the training images; a method `settle(x)`, such as that of a net whose batch normalisation uses
+    statistics of all images, is called last, with augmented images. Raises UserError for images or labels of
+    another form, and if net, labels and loss do not fit together; the net is then unchanged.
     """
     generator = runtime.seeded(generator, "training")
     x = _checked(net, x, y, recipe)
