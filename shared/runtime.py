@@ -251,7 +251,7 @@ def pick_device(name: str = "auto") -> torch.device:
         raise UserError(f"unknown device {name!r}; allowed: {', '.join(DEVICES)}")
     import torch
     if name == "cuda" and not torch.cuda.is_available():
-        raise UserError("device 'cuda' asked for but this machine has none; use 'auto' or 'cpu'")
+        raise UserError("device 'cuda' is not available on this machine; use 'auto' or 'cpu'")
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     return torch.device(name)

@@ -477,7 +477,7 @@ def test_a_search_that_ends_without_an_example_is_counted_and_named(name):
     if ATTACKS[name].threat.size < torch.inf:       # which may well hold no example
         assert not missed and not result.not_found.any()
     else:
-        assert result.not_found.all() and "6 where a search of any distance found nothing" in repr(result)
+        assert result.not_found.all() and "6 without an example at any distance" in repr(result)
         kind = type(ATTACKS[name]).__name__
         assert result.no_gradient.all() or re.match(f"{kind}: .* [1-6] of 6 images", *missed)
 

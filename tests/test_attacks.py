@@ -327,7 +327,7 @@ def test_a_line_search_ends_at_the_first_step_beyond_the_plane(targeted, loss, p
     assert (first > 1).all() and result.success.all() and result.passes.equal(1 + first)
     torch.testing.assert_close(result.distance, sizes[first], rtol=0, atol=1e-5)
     # a line too short for all but the nearest tries every step of it
-    short = dataclasses.replace(attack, count=11, largest=float(sizes[first.min()]))(model, x, y, **goal)
+    short = dataclasses.replace(attack, steps=11, largest=float(sizes[first.min()]))(model, x, y, **goal)
     assert short.success.equal(first == first.min()) and (short.passes[~short.success] == 11).all()
 
 

@@ -125,7 +125,7 @@ def test_a_box_holds_its_samples_and_leaves_the_other_values_clean():
     (lambda x, z: intervals(x, z, keep=0.0, least=9).first(3, widest=0.1), "at most 0.1 is allowed"),
     (lambda x, z: boxes.agreement(torch.zeros(1, 5), 0), "one network has no other to agree with"),
     (lambda x, z: boxes.alarm([4]), "one network raises no alarm"),
-    (lambda x, z: boxes.kind([0.9]), "two networks or more"),
+    (lambda x, z: boxes.kind([0.9]), "at least two networks"),
     (lambda x, z: intervals(x, z, least=9).first(2.5), "a box of 2.5 intervals"),
     (lambda x, z: intervals(x[..., :2], z, least=9), r"the clean image is \[1, 2, 3, 2\], the examples"),
     (lambda x, z: intervals(z, z, least=9), "one image"),

@@ -61,7 +61,7 @@ class Result:
         counts = [f"{int(values.sum())} {words}" for values, words in (
             (self.was_correct, "correct before"), (self.was_correct & ~self.success, "after"),
             (self.success, "successes"), (self.no_gradient, "without success or a usable gradient"),
-            (self.not_found, "where a search of any distance found nothing"))]
+            (self.not_found, "without an example at any distance"))]
         return f"Result({len(self.success)} images: {', '.join(counts)})"
 
 
