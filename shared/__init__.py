@@ -1,17 +1,17 @@
-"""The instruments, for any model; a module imports only from those below it.
+"""Instruments for any image classifier; a module imports only from those below it.
 
     from boundary_book import PGD, Linf, card
 
 In the book's own notebooks the package is called `shared`.
 
-card                        a report card of any model: all of these on the same images
-borderline, boundary, regions, roby, susceptibility     what a network's decision boundary is like
+card                        a report card of a model: all of these on the same images
+borderline, boundary, regions, roby, susceptibility     measurements of a decision boundary
 attacks                     threats, judge and Result; one file a family of attacks
-training                    one training loop with hooks, recipes, checkpoints
-inference                   evaluates a model: logits, labels, margins, gradients
-data, similarity            data sets as tensors, content hashes; SSIM of whole batches
+training                    training loop, recipes, checkpoints
+inference                   evaluation of a model: logits, labels, margins, gradients
+data, similarity            data sets as tensors, content hashes; SSIM of batches
 statistics                  intervals of shares, rank correlations
-runtime                     folders, files, locks, device, random generators, errors of one line
+runtime                     errors, folders, files, locks, device, random generators, chunks
 
 The short names, such as `PGD`, are listed in `__init__.pyi` and imported when they are first used.
 """

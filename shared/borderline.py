@@ -1,17 +1,17 @@
 """Pairs of images on either side of a decision boundary, by repeated mixing (Ren et al., `ren`, Algorithm 1).
 
-From a source image x_s and a background x_b of another class, the mean of the two is classified again and
-again: it replaces x_s where it keeps the source's class and x_b where it does not, until the two are alike.
-The inside image x_s and the outside image x_b are then neighbours across the boundary. Three similarities
-(SSIM) describe them, where x_o is the source before any mixing; for all three lower is better:
+From a source image x_s and a background x_b of another class, the mean of the two is classified in each
+iteration: it replaces x_s if it has the source's class, else x_b, until x_s and x_b are similar. The inside
+image x_s and the outside image x_b are then on either side of the boundary. Three similarities (SSIM)
+describe them, where x_o is the source before any mixing; for all three lower is better:
 
-    separability  SSIM(x_b, x_s)    lower: the two sides look more different
+    separability  SSIM(x_b, x_s)    lower: the two sides are less similar
     robustness    SSIM(x_s, x_o)    lower: the source can change more before it leaves its class
-    adversarial   SSIM(x_b, x_o)    lower: the nearest image of another class looks less like the source
+    adversarial   SSIM(x_b, x_o)    lower: the outside image is less similar to the source
 
-Images are uint8 as in the paper's MATLAB code, and so is the arithmetic (`mix`); or float32 in [0, 1], whose
-mean is exact. They are grey or coloured. All images advance together, with one classification and one SSIM
-per iteration over those that are not finished.
+Images are uint8 with integer arithmetic as in the paper's MATLAB code (`mix`), or float32 in [0, 1], whose
+mean is exact; grey or colour. All unfinished images are processed together, with one classification and one
+SSIM an iteration.
 """
 from dataclasses import dataclass
 from functools import partial
@@ -29,9 +29,9 @@ PRUNING_PLACES = ("mixed", "input", "source")
 
 
 def mix(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """The mean of two images; of uint8 ones in MATLAB's arithmetic: halves round .5 up, the sum stops at 255.
+    """The mean of two images; of uint8 as in MATLAB: halves are rounded up, the sum saturates at 255.
 
-    So white on black gives 128, and two equal odd values v give v + 1.
+    So white and black give 128, and two equal odd values v give v + 1.
     """
     check_tensors(images=a)
     if a.is_floating_point():
@@ -41,15 +41,15 @@ def mix(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 def backgrounds(name: str, images: torch.Tensor, labels: torch.Tensor, generator: Generator) -> torch.Tensor:
-    """What to mix with (`ren`, Section IV): white or black, or for each image one of another class.
+    """Backgrounds (`ren`, Section IV): white, black, or for each image one of another class.
 
-    name       "white", "black", or "digit": a partner drawn uniformly among the images of all other classes
+    name       "white", "black", or "digit": a partner drawn uniformly from the images of all other classes
     images     uint8 or float32 in [0, 1], [N, C, H, W]
     labels     true classes, int64 [N]
-    generator  CPU generator that draws the partners; white and black draw nothing
+    generator  CPU generator of the partners; unused for white and black
 
     Returns images of the same type, [1, C, H, W] for white and black, [N, C, H, W] for partners.
-    Raises UserError for another name, labels that do not suit the images, and partners within a single class.
+    Raises UserError for another name, labels of another length, and partners from images of a single class.
     """
     check_tensors(images=images, labels=labels)
     if name in UNIFORM:
@@ -62,21 +62,21 @@ def backgrounds(name: str, images: torch.Tensor, labels: torch.Tensor, generator
     if len(count) < 2:
         raise UserError(f"background 'digit' pairs images of different classes, but all {len(images)} "
                         "are of one; take more images, or background white or black")
-    first, own = (count.cumsum(0) - count)[kind], count[kind]      # where its class lies among all, sorted
+    first, own = (count.cumsum(0) - count)[kind], count[kind]      # place and size of the class, if sorted
     generator = seeded(generator, "background 'digit'")
     place = (torch.rand(len(kind), generator=generator, dtype=torch.float64) * (len(kind) - own)).long()
-    place += own * (place >= first)                                # steps over the image's own class
+    place += own * (place >= first)                                # skips the image's own class
     return images[kind.argsort(stable=True)[place].to(images.device)]
 
 
 def prune(x: torch.Tensor, t: int, T: int) -> torch.Tensor:
-    """Pixel pruning (`ren`, Section V): pixels below t become black, those above T white, t and T in 0..255.
+    """Pixel pruning (`ren`, Section V): pixels below t become black, those above T white, of 0..255.
 
-    x is uint8, or float in [0, 1]. A pixel equal to t or T stays as it is: with t = T = 128 128 survives; T =
-    255 changes no bright pixel. Raises UserError unless 0 <= t <= T <= 256.
+    x is uint8, or float in [0, 1]. Pixels equal to t or T do not change: with t = T = 128 the value 128
+    remains, with T = 255 no bright pixel changes. Raises UserError unless 0 <= t <= T <= 256.
     """
     if not (isinstance(t, Integral) and isinstance(T, Integral) and 0 <= t <= T <= 256):
-        raise UserError(f"pruning thresholds t={t!r}, T={T!r}: "
+        raise UserError(f"pruning levels t={t!r}, T={T!r}: "
                         "whole numbers with 0 <= t <= T <= 256 are needed")
     check_tensors(images=x)
     unit = _unit(x)
@@ -84,19 +84,19 @@ def prune(x: torch.Tensor, t: int, T: int) -> torch.Tensor:
 
 
 def _unit(images):
-    """What a grey level in 0..255 is divided by to be a value of these images."""
+    """The divisor that makes a grey level in 0..255 a value of these images."""
     return 255 if images.is_floating_point() else 1
 
 
 @dataclass(frozen=True)
 class Pruning:
-    """Thresholds of `prune` and where it acts, which the paper leaves open.
+    """Levels of `prune`, and where it is applied, which the paper does not specify.
 
-    where: "mixed"   on the source, the background and every mixed image: every image kept is a pruned one;
-           "input"   on what the network sees only, a filter in front of it: the images kept have all values;
-           "source"  on the source only, before the search starts.
-    Similarities are those of the images kept: with "mixed" and "source" x_o is the pruned source.
-    With "mixed" the mean of two images may be pruned back to one of them; then the iteration limit ends it.
+    where: "mixed"   to the source, the background and every mixed image, so that all images are pruned;
+           "input"   to the network's input only; the mixed images themselves are not pruned;
+           "source"  to the source only, before the search starts.
+    With "mixed" and "source" x_o is the pruned source. With "mixed" the mean of two images may be pruned back
+    to one of them; the search then ends at the limit of iterations.
     """
     t: int
     T: int
@@ -112,16 +112,16 @@ class Pruning:
 
 
 @dataclass(frozen=True)
-class Path:
-    """Every iteration (at most I) of a search over N images; image n took the first iterations[n]."""
+class SearchPath:
+    """All iterations, at most I, of a search over N images; those of image n are the first iterations[n]."""
     mixed: torch.Tensor             # [N, I, C, H, W], zeros after an image's last iteration
     mixed_class: torch.Tensor       # int64 [N, I], -1 after the last
     moved_inside: torch.Tensor      # bool [N, I], True where x_c replaced x_s, False where it replaced x_b
-    similarity: torch.Tensor        # float32 [N, I], SSIM(x_b, x_s) after the replacement, nan after the last
+    similarity: torch.Tensor        # float32 [N, I], SSIM(x_b, x_s) after the replacement; nan after the last
 
     def record(self, i: int, at: torch.Tensor, mixed: torch.Tensor, mixed_class: torch.Tensor,
                moved_inside: torch.Tensor, similarity: torch.Tensor) -> None:
-        """Iteration i (from 0) of the images at the places `at`."""
+        """Store iteration i, from 0, of the images `at`."""
         self.mixed[at, i], self.mixed_class[at, i] = mixed, mixed_class
         self.moved_inside[at, i], self.similarity[at, i] = moved_inside, similarity
 
@@ -129,18 +129,18 @@ class Path:
 @dataclass(frozen=True)
 class Pairs:
     """Borderline pairs of N sources. Excluded ones keep source and background, with nan similarities."""
-    original: torch.Tensor          # x_o, [N, C, H, W]: the source (pruned, if the images kept are)
+    original: torch.Tensor          # x_o, [N, C, H, W]: the source, pruned as `Pruning` says
     inside: torch.Tensor            # x_s, [N, C, H, W]
     outside: torch.Tensor           # x_b, [N, C, H, W]
     inside_class: torch.Tensor      # int64 [N], the network's class of the source
     outside_class: torch.Tensor     # int64 [N]
     iterations: torch.Tensor        # int64 [N], images mixed
-    converged: torch.Tensor         # bool [N], SSIM(x_b, x_s) passed the threshold
-    excluded: torch.Tensor          # bool [N], source and background have one class: no boundary lies between
+    converged: torch.Tensor         # bool [N], SSIM(x_b, x_s) exceeded the threshold
+    excluded: torch.Tensor          # bool [N], source and background have the same class
     separability: torch.Tensor      # float32 [N], SSIM(x_b, x_s)
     robustness: torch.Tensor        # float32 [N], SSIM(x_s, x_o)
     adversarial: torch.Tensor       # float32 [N], SSIM(x_b, x_o)
-    path: Path | None = None
+    path: SearchPath | None = None
 
     def __repr__(self) -> str:
         return (f"Pairs({len(self.excluded)} sources: {int(self.converged.sum())} converged, "
@@ -153,28 +153,28 @@ def search(model: Model, source: torch.Tensor, background: torch.Tensor, *, thre
     """Algorithm 1 of `ren` on N images at once: pairs of similar images with different classes.
 
     model           any callable as in `inference`, or one that returns classes, int64 [N]
-    source          uint8 or float32 in [0, 1], [N, C, H, W]; the class to stay in is the model's prediction
+    source          uint8 or float32 in [0, 1], [N, C, H, W]; its class is the predicted one
     background      of the same type, [1, C, H, W] for all or [N, C, H, W], e.g. white, black, other digits
-    threshold       an image is finished when SSIM(x_b, x_s) is above this; 1 never stops early
-    max_iterations  most images mixed per source. The paper's counter has no starting value, so its 9 could
-                    also mean 10 mixes; here it is the number of mixes.
+    threshold       the search of an image ends when SSIM(x_b, x_s) exceeds this; with 1, never early
+    max_iterations  largest number of images mixed per source. The paper gives its counter no initial value,
+                    so that its 9 could also mean 10; here it is the number of mixed images.
     prune           a `Pruning`, or None
     ssim_convention "matlab", "skimage" or "uniform", see `similarity.ssim`
-    objective       "separability" (Equation 2) keeps the last x_b. "adversarial" (Equation 3) keeps, among
-                    the background and all mixed images of another class, the one most similar to x_o; the
-                    search and its x_s are the same, as the paper names no other change to Algorithm 1.
-                    Outside images approach x_o as they approach x_s, so this is almost always the last one
-                    too; what brings it nearer to x_o is not to stop early: threshold=1.
-    keep_path       also return every iteration (`Path`)
+    objective       "separability" (Equation 2): the outside image is the last x_b. "adversarial" (Equation
+                    3): it is the one most similar to x_o among the background and all mixed images of another
+                    class; the search and its x_s are the same, since the paper gives no other change of
+                    Algorithm 1. Outside images approach x_o as they approach x_s, so this is almost always
+                    the last one, too; threshold=1, which never stops early, brings it closer to x_o.
+    keep_path       also return all iterations (`SearchPath`)
 
     Returns `Pairs`. Inputs are not modified.
     Raises UserError for images of another shape or type, a background of another size, options out of range,
     and when every source has the background's class.
     """
     source, background = _check(source, background, threshold, max_iterations, prune, objective)
-    original, outside, see, prune_mixed = _pruned(partial(labels, model), source, background, prune)
-    inside_class = see(original)
-    outside_class = see(outside).expand_as(inside_class).clone()
+    original, outside, classify, prune_mixed = _pruned(partial(labels, model), source, background, prune)
+    inside_class = classify(original)
+    outside_class = classify(outside).expand_as(inside_class).clone()
     excluded = inside_class == outside_class
     if excluded.all():
         raise UserError(f"all {len(source)} sources have their background's class (of classes "
@@ -182,18 +182,18 @@ def search(model: Model, source: torch.Tensor, background: torch.Tensor, *, thre
     outside = outside.expand_as(source)
     path = _empty_path(source, max_iterations) if keep_path else None
 
-    # Only undecided images are kept in the loop; those that leave it are put in order at the end.
+    # The loop holds unfinished images only; the finished ones are put in order at the end.
     at, out = (~excluded).nonzero().squeeze(1), excluded.nonzero().squeeze(1)
     x_s, x_b, c_s, c_b = _rows(at, original, outside, inside_class, outside_class)
     nearest = None
     if objective == "adversarial":
         nearest = _Nearest(original, outside, outside_class, at, ssim_convention)
-    left: list[tuple[torch.Tensor, ...]] = [
+    finished: list[tuple[torch.Tensor, ...]] = [
         (out, *_rows(out, original, outside, outside_class), torch.zeros_like(out),
          torch.full(out.shape, torch.nan, dtype=torch.float32, device=out.device))]
     for i in range(max_iterations):
         x_c = prune_mixed(mix(x_b, x_s))
-        c_c = see(x_c)
+        c_c = classify(x_c)
         same = c_c == c_s
         x_s, x_b, c_b = _choose(same, x_c, x_s), _choose(same, x_b, x_c), torch.where(same, c_b, c_c)
         similarity = _ssim(x_b, x_s, ssim_convention)
@@ -201,14 +201,14 @@ def search(model: Model, source: torch.Tensor, background: torch.Tensor, *, thre
             nearest.offer(*_rows((~same).nonzero().squeeze(1), at, x_c, c_c))
         if path is not None:
             path.record(i, at, x_c, c_c, same, similarity)
-        finished = similarity > threshold if i + 1 < max_iterations else torch.ones_like(same)
-        out, stay = finished.nonzero().squeeze(1), (~finished).nonzero().squeeze(1)
-        left.append((*_rows(out, at, x_s, x_b, c_b), torch.full_like(out, i + 1), similarity[out]))
+        ends = similarity > threshold if i + 1 < max_iterations else torch.ones_like(same)
+        out, stay = ends.nonzero().squeeze(1), (~ends).nonzero().squeeze(1)
+        finished.append((*_rows(out, at, x_s, x_b, c_b), torch.full_like(out, i + 1), similarity[out]))
         at, x_s, x_b, c_s, c_b = _rows(stay, at, x_s, x_b, c_s, c_b)
         if not len(at):
             break
 
-    at, *columns = map(torch.cat, zip(*left))
+    at, *columns = map(torch.cat, zip(*finished))
     inside, outside, outside_class, iterations, separability = _rows(at.argsort(), *columns)
     converged, searched = separability > threshold, (~excluded).nonzero().squeeze(1)
     if nearest is not None:
@@ -222,7 +222,7 @@ def search(model: Model, source: torch.Tensor, background: torch.Tensor, *, thre
 
 
 def _rows(at, *tensors):
-    """The rows `at` of each tensor; `index_select` copies rows far faster than a mask does."""
+    """The rows `at` of each tensor; `index_select` is much faster than a mask."""
     return [t.index_select(0, at) for t in tensors]
 
 
@@ -233,7 +233,7 @@ def _choose(mask, a, b):
 
 
 class _Nearest:
-    """For each image, the outside image most similar to the original among those offered (Equation 3)."""
+    """For each image, the outside image so far that is most similar to the original (Equation 3)."""
 
     def __init__(self, original, outside, outside_class, at, convention):
         self.original, self.convention = original, convention
@@ -243,7 +243,7 @@ class _Nearest:
         self.similarity[at] = _ssim(*_rows(at, outside, original), convention=convention)
 
     def offer(self, at, images, labels):
-        """Images [M, C, H, W] of the classes `labels` for the places `at`."""
+        """Consider further outside images [M, C, H, W], of the classes `labels`, for the images `at`."""
         if not len(at):
             return
         similarity = _ssim(images, self.original[at], self.convention)
@@ -254,7 +254,7 @@ class _Nearest:
 
 
 def _pruned(classify, source, background, prune):
-    """Original, background, classifier, and what is done to a mixed image; pruned where `prune` says."""
+    """Original, background, classifier and the function for mixed images, each with `prune` if it acts."""
     def unchanged(x):
         return x
 
@@ -268,7 +268,7 @@ def _pruned(classify, source, background, prune):
 
 
 def _similarity(a, b, where, convention):
-    """SSIM [N] of the pairs at the places `where`, nan elsewhere."""
+    """SSIM [N] of the pairs `where`, nan elsewhere."""
     out = torch.full((len(a),), torch.nan, dtype=torch.float32, device=a.device)
     out[where] = _ssim(*_rows(where, a, b), convention=convention)
     return out
@@ -280,14 +280,14 @@ def _ssim(a, b, convention):
 
 def _empty_path(source, max_iterations):
     n, i, device = len(source), max_iterations, source.device
-    return Path(mixed=source.new_zeros(n, i, *source.shape[1:]),
-                mixed_class=torch.full((n, i), -1, device=device),
-                moved_inside=torch.zeros(n, i, dtype=torch.bool, device=device),
-                similarity=torch.full((n, i), torch.nan, dtype=torch.float32, device=device))
+    return SearchPath(mixed=source.new_zeros(n, i, *source.shape[1:]),
+                      mixed_class=torch.full((n, i), -1, device=device),
+                      moved_inside=torch.zeros(n, i, dtype=torch.bool, device=device),
+                      similarity=torch.full((n, i), torch.nan, dtype=torch.float32, device=device))
 
 
 def _check(source, background, threshold: float, max_iterations: int, prune, objective):
-    """Source and background, clipped where rounding left [0, 1]; raises UserError where `search` says so."""
+    """Source and background, `clipped`. Raises UserError as `search` documents."""
     check_tensors(source=source, background=background)
     checked = []
     for name, images in (("source", source), ("background", background)):
@@ -312,11 +312,11 @@ def _check(source, background, threshold: float, max_iterations: int, prune, obj
 
 
 def summary(pairs: Pairs) -> dict[str, float | None]:
-    """Means and sample standard deviations of the three similarities over the sources that were searched.
+    """Means and sample standard deviations of the three similarities over the sources not excluded.
 
     Returns a dict: `searched`, `excluded` and `converged` (numbers of sources), `iterations` (mean), and for
     separability, robustness and adversarial `<name>_mean` and `<name>_std`, as in Tables III and IV of `ren`.
-    One source has no spread: its standard deviations are None.
+    The standard deviation of one source is None.
     """
     where = ~pairs.excluded
     facts = {"searched": int(where.sum()), "excluded": int(pairs.excluded.sum()),

@@ -1,8 +1,8 @@
-"""How far away the decision boundary is in many directions, and which classes it borders (`he`, Section 4).
+"""Distance of the decision boundary in many directions, and the classes beyond it (`he`, Section 4).
 
     dirs = directions(784, 784, negatives=True, generator=generator)
-    found = survey(model, x, dirs, step=0.02, top=0.48)
-    found.distance, found.adjacent, purity(found)
+    result = survey(model, x, dirs, step=0.02, top=0.48)
+    result.distance, result.adjacent, purity(result)
 
 Along each direction the image is moved in steps, clipped to [0, 1] and classified, until the predicted
 label differs from that of the image itself. All pairs of image and direction are evaluated together.
@@ -15,20 +15,20 @@ from . import runtime
 from .inference import Model, check_images, checked_logits, chunk_for, classes, frozen, logits
 from .runtime import UserError
 
-NEVER = -1            # adjacent class of a direction in which no other class was found
-BEYOND = 1.0          # ... and its distance, the top of the pixel range, as the authors' code has it
-TOLERANCE = 1e-3      # by which directions may miss RMS 1 and orthogonality
+NEVER = -1            # adjacent class of a direction that reaches no other class
+BEYOND = 1.0          # ... and its distance, the top of the pixel range, as in the authors' code
+TOLERANCE = 1e-3      # by which directions may deviate from RMS 1 and orthogonality
 
 
 @dataclass(frozen=True, eq=False)
 class Survey:
     """First crossings for N images and K directions, on the device of the images.
 
-    distance     float32 [N, K]: RMS distance of the first step in another class; 1 (BEYOND) where there is
-                 none up to `top`, which `reached` tells
+    distance     float32 [N, K]: RMS distance of the first step in another class; 1 (BEYOND) if there is none
+                 up to `top`, see `reached`
     adjacent     int64 [N, K]: that class; -1 (NEVER) where there is none
-    reference    int64 [N]: the model's class at the image
-    stretch      float32 [K]: L-inf length of each direction
+    reference    int64 [N]: predicted class of the image
+    stretch      float32 [K]: L-inf norm of each direction
     step         distance of two neighbouring steps
     evaluations  images classified
     top          largest distance tried
@@ -53,17 +53,17 @@ class Survey:
 
     @property
     def nearest(self) -> torch.Tensor:
-        """RMS distance of the nearest crossing of each image, float32 [N]; `top` where it is censored."""
+        """RMS distance of the nearest crossing of each image, float32 [N]; `top` if it is censored."""
         return torch.where(self.censored, self.top, self.distance.amin(1))
 
     @property
     def censored(self) -> torch.Tensor:
-        """bool [N]: no direction leads into another class up to `top`, so that the distance is larger."""
+        """bool [N]: no direction reaches another class up to `top`, so that the distance is larger."""
         return ~self.reached.any(1)
 
     @property
     def linf(self) -> torch.Tensor:
-        """The distances in the L-inf norm, float32 [N, K], before clipping; BEYOND where none was found."""
+        """The distances in the L-inf norm, float32 [N, K], before clipping; BEYOND if none is reached."""
         return torch.where(self.reached, self.distance * self.stretch, BEYOND)
 
 
@@ -73,11 +73,11 @@ def survey(model: Model, x: torch.Tensor, dirs: torch.Tensor, *, step: float, to
 
     model   any callable as in `inference`
     x       float32 [N, C, H, W] in [0, 1]
-    dirs    float32 [K, C*H*W], as `directions` makes them
+    dirs    float32 [K, C*H*W], as `directions` returns them
     step    RMS distance between neighbouring steps; the paper's 0.02 on MNIST, the authors' code 0.01
     top     largest distance tried
     chunk   pairs at a time, default by memory
-    Raises UserError for images, directions or a model that are not so.
+    Raises UserError for other images, directions or models.
     """
     x = check_images(x)
     dirs = _checked(dirs, x)
@@ -94,22 +94,22 @@ def survey(model: Model, x: torch.Tensor, dirs: torch.Tensor, *, step: float, to
             if not len(active):
                 break
             image = active // len(dirs)
-            classes = _classes(model, x, dirs, image, active % len(dirs), magnitude, chunk)
+            predicted = _classes(model, x, dirs, image, active % len(dirs), magnitude, chunk)
             evaluations += len(active)
-            crossed = classes != reference[image]
-            distance[active[crossed]], adjacent[active[crossed]] = magnitude, classes[crossed]
+            crossed = predicted != reference[image]
+            distance[active[crossed]], adjacent[active[crossed]] = magnitude, predicted[crossed]
             active = active[~crossed]
     distance, adjacent = (per_pair.view(len(x), len(dirs)) for per_pair in (distance, adjacent))
-    tried = step * len(grid)        # less than `top` where that is no multiple of the step
+    last = step * len(grid)         # less than `top` if that is no multiple of the step
     return Survey(distance=distance, adjacent=adjacent, reference=reference, stretch=dirs.abs().amax(1),
-                  step=step, evaluations=evaluations, top=tried if tried < top - 1e-9 else float(top))
+                  step=step, evaluations=evaluations, top=last if last < top - 1e-9 else float(top))
 
 
 def purity(around: Survey, top: int | None = None) -> torch.Tensor:
-    """Share [N, top] of the directions whose boundary borders one of the k commonest classes, k = 1..top.
+    """Share [N, top] of directions whose adjacent class is among the k most frequent ones, k = 1..top.
 
-    Shares are of the directions in which another class was found, as in the authors' code; 0 of none. `he`,
-    Section 4.2, Figure 3; the boundary classifier takes the first three. top None: the largest class found.
+    Shares are of the directions that reach another class, as in the authors' code; 0 of none. `he`, Section
+    4.2, Figure 3; the boundary classifier uses the first three. top None: the largest class reached.
     """
     classes = int(around.adjacent.max()) + 1 if around.adjacent.numel() else 0
     top = top or max(1, classes - 1)
@@ -120,16 +120,12 @@ def purity(around: Survey, top: int | None = None) -> torch.Tensor:
 
 
 def _classes(model, x, dirs, image, direction, distance, chunk):
-    """Classes int64 [P] at `distance` [P] or [] from images x[image] along dirs[direction]."""
-    if not len(image):
-        return image
-
-    def classify(image, direction, distance):
-        points = (x[image] + (distance[:, None] * dirs[direction]).view(-1, *x.shape[1:])).clamp_(0, 1)
+    """Predicted classes int64 [P] at `distance` from images x[image] along dirs[direction]."""
+    def classify(image, direction):
+        points = (x[image] + (distance * dirs[direction]).view(-1, *x.shape[1:])).clamp_(0, 1)
         return classes(logits(model, points, chunk=len(points)))
 
-    return runtime.chunked(classify, image, direction, distance.expand(len(image)),
-                           chunk=chunk or chunk_for(model, x))
+    return runtime.chunked(classify, image, direction, chunk=chunk or chunk_for(model, x))
 
 
 def _grid(step, top):
@@ -139,7 +135,7 @@ def _grid(step, top):
 
 
 def _checked(dirs, x):
-    """The directions, where the images are. Raises UserError unless of RMS 1 and orthogonal or opposite."""
+    """The directions on the images' device. Raises UserError unless of RMS 1 and orthogonal or opposite."""
     d = x.shape[1:].numel()
     if dirs.ndim != 2 or dirs.shape[1] != d or not len(dirs) or dirs.dtype != torch.float32:
         raise UserError(f"directions are {dirs.dtype} {list(dirs.shape)}; float32 [K, {d}] is needed for "

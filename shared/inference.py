@@ -1,9 +1,9 @@
-"""Asking a model: logits, labels, margins, gradients, in one place for every instrument.
+"""Evaluation of a model: logits, labels, margins and gradients, in one place for every instrument.
 
 A model is any callable, module or function, with or without parameters, on any device and in any mode. It
-takes float32 images [N, C, H, W] in [0, 1], grey or colour, of any size, and returns logits: [N, K], or [N,
-1] or [N] for one logit, which says class 1 above 0. What a model must not do is told by a `ModelError`, of
-which each kind has a name.
+takes float32 images [N, C, H, W] in [0, 1], grey or colour, of any size, and returns logits: [N, K]; or, for
+two classes, one logit an image, [N, 1] or [N], which is above 0 for class 1. For a model that does otherwise
+a subclass of `ModelError` is raised.
 """
 import contextlib
 import threading
@@ -20,21 +20,21 @@ from .runtime import UserError
 Model = Callable[[torch.Tensor], torch.Tensor]
 Generator = torch.Generator | int       # of the CPU, or its seed
 
-ROUNDING = 1e-5   # by which pixels may leave [0, 1]
-MAPS = 64    # work memory of a forward and backward pass in float32 images, roughly, per image
-STEADY = 8   # images that `checked_logits` asks twice
-NOTICED = 16            # outputs from which their range tells what they are
-WHOLE = (1, 100)        # what shares of a whole sum to
-SUM_ROUNDED = 0.01      # by which 16-bit rounding moves that sum, relatively
+ROUNDING = 1e-5         # by which pixels may leave [0, 1]
+MAPS = 64               # rough memory of a forward and backward pass of an image, in float32 images
+STEADY = 8              # images that `checked_logits` evaluates twice
+NOTICED = 16            # least number of outputs whose range is informative
+WHOLE = (1, 100)        # sums of probabilities, as shares or per cent
+SUM_ROUNDED = 0.01      # relative error of such a sum by 16-bit rounding
 
 
 # ---- what is refused -------------------------------------------------------------------------------------
 class ModelError(UserError):
-    """What a model returns is not what instruments need."""
+    """The model is not as this module's docstring requires."""
 
 
 class WrongShape(ModelError):
-    """Not one row of logits for each image."""
+    """The model does not return one row of logits for each image."""
 
 
 class NotFinite(ModelError):
@@ -42,35 +42,35 @@ class NotFinite(ModelError):
 
 
 class Probabilities(ModelError):
-    """The outputs are those of a softmax or a sigmoid, or a multiple of them, in whatever type."""
+    """The outputs are those of a softmax or a sigmoid, or a multiple of them."""
 
 
 class WrongType(ModelError):
-    """The weights are of several types, and the model takes images of none of these."""
+    """The weights have several types, and the model accepts images of none of these."""
 
 
 class LabelOutOfRange(ModelError):
-    """A label or target that is no class of the model."""
+    """A label or target is no class of the model."""
 
 
 class Unsteady(ModelError):
-    """Two equal calls give different answers."""
+    """Two evaluations of equal images give different logits."""
 
 
 class NoGradient(ModelError):
-    """The logits do not depend on the images in a way that torch can differentiate."""
+    """The logits cannot be differentiated with respect to the images."""
 
 
 class NoUsableGradient(UserWarning):
-    """An attack did not succeed on images whose gradient is 0 or not finite: that shows no robustness."""
+    """An attack failed on images whose gradient is 0 or not finite: no evidence of robustness."""
 
 
 class NoExample(UserWarning):
-    """A search of any distance ended without an example, which some image always is: no robustness."""
+    """An attack of unlimited distance failed: no evidence of robustness."""
 
 
 class PerhapsProbabilities(UserWarning):
-    """No output is negative, as after a softmax or a sigmoid; they can be logits as well."""
+    """No output is negative: they may be those of a softmax or a sigmoid, or logits."""
 
 
 def check_tensors(**given: torch.Tensor | None) -> None:
@@ -82,7 +82,7 @@ def check_tensors(**given: torch.Tensor | None) -> None:
 
 
 def clipped(x: torch.Tensor, pixels: str = "pixels") -> torch.Tensor:
-    """Float images x in [0, 1], clipped where rounding left it. Raises UserError for others."""
+    """Float images x, values beyond [0, 1] by rounding alone clipped. Raises UserError for others."""
     if ((x >= 0) & (x <= 1)).all():
         return x
     if not x.isfinite().all():
@@ -97,8 +97,8 @@ def clipped(x: torch.Tensor, pixels: str = "pixels") -> torch.Tensor:
 
 def check_images(x: torch.Tensor, y: torch.Tensor | None = None,
                  target: torch.Tensor | None = None) -> torch.Tensor:
-    """The images x, `clipped`. Raises UserError unless they are float32 images in [0, 1], and y and target
-    classes, one an image, all on one device.
+    """The images x, `clipped`. Raises UserError unless they are float32 images in [0, 1], y and target are
+    int64 with one value an image, and all are on one device.
     """
     check_tensors(images=x, labels=y, targets=target)
     if x.dtype != torch.float32 or x.ndim != 4 or not x.shape[1:].numel():
@@ -115,17 +115,17 @@ def check_images(x: torch.Tensor, y: torch.Tensor | None = None,
     return x
 
 
-# ---- the model as it is ----------------------------------------------------------------------------------
-_frozen, _frozen_lock = {}, threading.Lock()      # module -> [blocks that it is frozen in, mode before]
+# ---- evaluation -------------------------------------------------------------------------------------------
+_frozen, _frozen_lock = {}, threading.Lock()      # module -> [open blocks of `frozen`, mode before]
 
 
 @contextlib.contextmanager
 def frozen(model: Model | None) -> Iterator[Model | None]:
-    """The model in evaluation mode; afterwards each of its modules is in the mode it was in.
+    """Context in which the model is in evaluation mode; afterwards each module is in its previous mode.
 
-    Modules are told by their own `train`: some act in it, such as those that merge weights. What has no mode
-    (frozen TorchScript) or no `train` (`torch.export`) is left alone. Where several threads ask one model,
-    the last block to end puts the modes back.
+    Modes are set by the modules' own `train`, since some do more in it, such as merging weights. Modules
+    without a mode (frozen TorchScript) or without `train` (`torch.export`) are left unchanged. If several
+    threads evaluate one model, the last block to end restores the modes.
     """
     modules = [m for m in model.modules() if hasattr(m, "training")] if isinstance(model, nn.Module) else []
     with _frozen_lock:
@@ -143,7 +143,7 @@ def frozen(model: Model | None) -> Iterator[Model | None]:
 
 
 def _thaw():
-    """Put back the modes of modules of which no part is in use any more, those that hold others first."""
+    """Restore the modes of modules of which no part is in use any more, containers before their parts."""
     unused = {module: mode for module, (blocks, mode) in _frozen.items() if not blocks}
     if any(module.training != mode for module, mode in unused.items()):
         parts = {module: [m for m in module.modules() if m in _frozen] for module in unused}
@@ -166,51 +166,51 @@ def _set_mode(module, mode):
 
 
 def device_of(model: Model, x: torch.Tensor) -> torch.device:
-    """Where the model's parameters are; a model without any works where the images are."""
+    """The device of the model's parameters; of a model without any, that of the images."""
     parameters = model.parameters() if isinstance(model, nn.Module) else ()
     return next((p.device for p in parameters), x.device)
 
 
 def evaluate(model: Callable[[torch.Tensor], Any], images: torch.Tensor) -> Any:
-    """What the model returns for a copy of the images, into which it may write, in the type of its weights.
+    """What the model returns for a copy of the images, which it may modify, in the type of its weights.
 
-    Every forward pass of the instruments is made here. The copy is 1% of the time of a small network.
+    Every forward pass of the instruments is made here. The copy costs 1% of the time of a small network.
     """
-    if isinstance(model, (Careful, Adapted)):       # they come here again
+    if isinstance(model, (Careful, Adapted)):       # both call `evaluate` themselves
         return model(images.clone())
-    own, refusal = types_of(model), None
-    if len(own) < 2:
-        return model(images.to(*own, copy=True))
-    for kind in (torch.float32, *own):              # as when asked directly, else as one of its layers
+    types, refusal = types_of(model), None
+    if len(types) < 2:
+        return model(images.to(*types, copy=True))
+    for kind in (torch.float32, *types):            # as given, else in the type of one of the layers
         try:
             return model(images.to(kind, copy=True))
         except RuntimeError as error:
             if "type" not in str(error):
                 raise
             refusal = error
-    raise WrongType(f"the model's weights are of several types ({', '.join(map(str, own))}), and it takes "
+    raise WrongType(f"the model's weights are of several types ({', '.join(map(str, types))}), and it takes "
                     "images of none; inference.adapt(model, dtype=...) says which it takes") from refusal
 
 
 def types_of(model: Callable[[torch.Tensor], Any]) -> list[torch.dtype]:
-    """The types of a model's weights, each once, in their order; float32 without any."""
+    """The floating types of a model's weights, without repetition; float32 if it has none."""
     modules = model.modules() if isinstance(model, nn.Module) else ()     # twice as fast as `parameters`
-    own = dict.fromkeys(p.dtype for m in modules for p in m._parameters.values() if p is not None)
-    return [kind for kind in own if kind.is_floating_point] or [torch.float32]
+    types = dict.fromkeys(p.dtype for m in modules for p in m._parameters.values() if p is not None)
+    return [kind for kind in types if kind.is_floating_point] or [torch.float32]
 
 
 def precision(model: Model) -> float:
-    """The relative rounding of what a model computes: that of the coarsest type of its weights."""
-    own = types_of(model)
+    """The relative rounding error of a model: that of the least precise type of its weights."""
+    types = types_of(model)
     if isinstance(model, Adapted):
-        own = [model.dtype] if model.dtype else types_of(model.model)
-    return max(torch.finfo(kind).eps for kind in own)
+        types = [model.dtype] if model.dtype else types_of(model.model)
+    return max(torch.finfo(kind).eps for kind in types)
 
 
 def memory_format(model: Model) -> torch.memory_format:
-    """The order of the memory of images in which a model is asked: channels last where its filters are so.
+    """The memory format of images for a model: channels last if that is the format of its filters.
 
-    Convolutions are 1.4 to 2 times as fast in it, but a model that calls `view` fails on it.
+    Convolutions are 1.4 to 2 times as fast in it, but a model that calls `view` fails.
     """
     model = model.model if isinstance(model, Classifier) else model
     filters = [p for p in model.parameters() if p.ndim == 4] if isinstance(model, nn.Module) else []
@@ -219,7 +219,7 @@ def memory_format(model: Model) -> torch.memory_format:
 
 
 def pixels(images: torch.Tensor, order: torch.memory_format = torch.channels_last) -> torch.Tensor:
-    """float32 images [N, C, H, W] in [0, 1] of uint8 or float ones, in this order of the memory.
+    """Images [N, C, H, W], uint8 or float in [0, 1], as float32 in [0, 1], in this memory format.
 
     Raises UserError for another type or shape.
     """
@@ -231,12 +231,12 @@ def pixels(images: torch.Tensor, order: torch.memory_format = torch.channels_las
 
 
 def chunk_for(model: Model, images: torch.Tensor, copies: int = 1) -> int:
-    """How many images go through the model at once, `copies` of each."""
+    """How many images to evaluate at once, `copies` of each."""
     return runtime.chunk_size(max(1, images[:1].numel()) * 4 * MAPS * copies, device_of(model, images))
 
 
 def scores_of(returned: object, count: int) -> torch.Tensor:
-    """What a model returned for `count` images as float32 [count, K]; one logit as [count, 1].
+    """The output of a model for `count` images as float32 [count, K]; one logit as [count, 1].
 
     Raises WrongShape for anything else.
     """
@@ -254,7 +254,7 @@ def scores_of(returned: object, count: int) -> torch.Tensor:
 
 
 def finite(scores: torch.Tensor) -> torch.Tensor:
-    """The logits; raises NotFinite where one is nan or infinite: nan would pass for a class."""
+    """The logits. Raises NotFinite if one is nan or infinite: argmax of nan would be a class."""
     if not scores.isfinite().all():
         raise NotFinite("the model returns nan or infinite logits; check its weights and its normalisation")
     return scores
@@ -262,31 +262,31 @@ def finite(scores: torch.Tensor) -> torch.Tensor:
 
 def logits(model: Model, images: torch.Tensor, *, chunk: int | None = None,
            bf16: bool = False) -> torch.Tensor:
-    """Logits float32 [N, K] of images, uint8 or float in [0, 1], as the model gives them, on their device.
+    """Logits float32 [N, K] of images, uint8 or float in [0, 1], on their device; one logit as [N, 1].
 
-    One logit comes as [N, 1]. The model stays on its device and in its mode; no gradients. `chunk` images go
-    through it at once, None picks a number; `bf16` computes in bfloat16 where the device has it. Raises
-    UserError for images of another type or shape, WrongShape and NotFinite.
+    The model stays on its device and in its mode; there are no gradients. `chunk` images are evaluated at
+    once, default by memory; `bf16` computes in bfloat16 where the device has it. Raises UserError for images
+    of another type or shape, WrongShape and NotFinite.
     """
     check_tensors(images=images)
     device, order = device_of(model, images), memory_format(model)
 
     def forward(part):
         with runtime.bf16(device, bf16):
-            given = pixels(part.to(device), order)
-            return finite(scores_of(evaluate(model, given), len(part))).to(images.device)
+            scores = scores_of(evaluate(model, pixels(part.to(device), order)), len(part))
+            return finite(scores).to(images.device)
 
     with torch.no_grad(), frozen(model):
         return runtime.chunked(forward, images, chunk=chunk or chunk_for(model, images))
 
 
 def with_zero(scores: torch.Tensor) -> torch.Tensor:
-    """Logits [N, K] of two classes or more; one logit z [N, 1] becomes [0, z], which says the same."""
+    """Logits [N, K] of two classes or more; one logit z [N, 1] becomes the equivalent [0, z]."""
     return scores if scores.shape[1] > 1 else torch.cat([torch.zeros_like(scores), scores], 1)
 
 
 def differentiable(model: Model, images: torch.Tensor) -> torch.Tensor:
-    """`scores_of` images with gradients; raises NoGradient where images want one and get none."""
+    """`scores_of` images with gradients. Raises NoGradient if images require one and logits have none."""
     scores = scores_of(evaluate(model, images), len(images))
     if images.requires_grad and not scores.requires_grad:
         raise NoGradient("the logits have no gradient with respect to the images; take out what cuts it "
@@ -295,7 +295,7 @@ def differentiable(model: Model, images: torch.Tensor) -> torch.Tensor:
 
 
 class Classifier:
-    """A model as attacks ask it, `classifier(images)`: logits [n, K], K from 2 on, with gradients."""
+    """A model as attacks call it, `classifier(images)`: logits [n, K], K at least 2, with gradients."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -305,27 +305,27 @@ class Classifier:
 
 
 def squashed(scores: torch.Tensor) -> tuple[str, bool] | None:
-    """`(text, sure)` of outputs [N, K] that a softmax or a sigmoid may have made; None where none has."""
+    """`(reason, certain)` if outputs [N, K] may be those of a softmax or a sigmoid, else None."""
     if not scores.numel() or scores.min() < 0:
         return None
     low, high, sums = float(scores.min()), float(scores.max()), scores.double().sum(1)
     total, move = float(sums.mean()), float((scores - scores.mean(0)).abs().max())
     off, many = float((sums - total).abs().max()), scores.numel() >= NOTICED
-    several = many and move > 0.01 * high       # not one image many times
+    several = many and move > 0.01 * high       # the images differ
     if scores.shape[1] > 1 and total and off < SUM_ROUNDED * total:
         text, far = f"rows are positive and sum to {total:.3g}", min(abs(total / of - 1) for of in WHOLE)
         exact = far < 1e-4 and off < 1e-4 * total
-        stays = several and move > max(10 * off, 0.1 * total)       # the sum, while its parts move
+        stays = several and move > max(10 * off, 0.1 * total)       # a constant sum of varying outputs
         if exact or stays or far < SUM_ROUNDED:
             return text, exact or stays or many
-    ends = ((scores - 0.5).abs() > 0.4) & (scores > 0)      # 0 itself is rather that of a ReLU
+    ends = ((scores - 0.5).abs() > 0.4) & (scores > 0)      # 0 itself rather comes from a ReLU
     if several and high <= 1 and high - low > 0.8 and ends.double().mean() > 0.5:
         return f"outputs lie in [{low:.3g}, {high:.3g}]", True
     return ("no output is negative", False) if several else None
 
 
 def check_squashed(scores: torch.Tensor, warn: bool = False) -> None:
-    """Raises Probabilities where outputs [N, K] are sure to be no logits; else may `warn`."""
+    """Raises Probabilities if outputs [N, K] are certainly no logits; may `warn` if they perhaps are none."""
     text, sure = squashed(scores) or ("", False)
     if sure:
         raise Probabilities(f"the model returns probabilities, or a multiple of them ({text}); logits are "
@@ -333,20 +333,20 @@ def check_squashed(scores: torch.Tensor, warn: bool = False) -> None:
                             "sigmoids torch.logit)")
     if text and warn:
         warnings.warn(f"{text} of {scores.numel()}, as after a softmax or a sigmoid: leave that out; if they "
-                      "are logits, the model less a constant says the same without this warning",
+                      "are logits, subtracting a constant from them avoids this warning",
                       PerhapsProbabilities, stacklevel=4)
 
 
 def checked_logits(model: Model, x: torch.Tensor, *classes: torch.Tensor | None,
                    chunk: int | None = None) -> torch.Tensor:
-    """`logits` of float32 images x [N, C, H, W] where the model and `classes` are fit: labels, targets [N].
+    """`logits` of float32 images x [N, C, H, W], after checks of the model and of labels and targets [N].
 
-    Raises a ModelError where they are not, and warns where logits may be probabilities.
+    Raises a ModelError where a check fails, and warns where logits may be probabilities.
 
-    A few images are asked twice, the second time in halves: an answer that changes between equal calls or
-    with the batch is no answer. Where `chunk` is given, they are so many, the second time the first half
-    twice: a model may take batches of one size alone. A `Careful` model's own is asked: in bfloat16, logits
-    do change with the batch.
+    A few images are evaluated twice, the second time in halves: logits must change neither between equal
+    calls nor with the batch. With `chunk` these are `chunk` images, and the second batch repeats their first
+    half, since a model may accept batches of one size only. Of a `Careful` the model inside is checked: in
+    bfloat16, logits do change with the batch.
     """
     scores = logits(model, x, chunk=chunk)
     check_squashed(scores, warn=True)
@@ -370,7 +370,7 @@ def checked_logits(model: Model, x: torch.Tensor, *classes: torch.Tensor | None,
 
 
 def check_classes(labels: torch.Tensor | None, count: int, name: str = "labels") -> None:
-    """Raises LabelOutOfRange unless labels [N], or None, are among the `count` classes of a model."""
+    """Raises LabelOutOfRange if labels [N] are not among the `count` classes of a model; None passes."""
     if labels is None or not len(labels) or 0 <= labels.min() <= labels.max() < count:
         return
     first = "; labels that start at 1 are y - 1 here" if labels.min() > 0 and labels.max() == count else ""
@@ -380,7 +380,7 @@ def check_classes(labels: torch.Tensor | None, count: int, name: str = "labels")
 
 @contextlib.contextmanager
 def gradients_kept() -> Iterator[None]:
-    """Context in which torch keeps what gradients need; raises NoGradient inside `torch.inference_mode`."""
+    """Context that enables gradients. Raises NoGradient inside `torch.inference_mode`."""
     if torch.is_inference_mode_enabled():
         raise NoGradient("inside torch.inference_mode nothing has a gradient; call the attack outside of it "
                          "(torch.no_grad may stay)")
@@ -390,7 +390,7 @@ def gradients_kept() -> Iterator[None]:
 
 def gradient(function: Callable[[torch.Tensor], torch.Tensor],
              x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """`function(x)` [n] and its gradient at images x; parameters get none."""
+    """`function(x)` [n] and its gradient at images x; parameters receive none."""
     with gradients_kept():
         x = x.detach().requires_grad_()
         values = function(x)
@@ -399,22 +399,22 @@ def gradient(function: Callable[[torch.Tensor], torch.Tensor],
 
 
 def unusable(slopes: torch.Tensor) -> torch.Tensor:
-    """Which gradients [N, ...] of images are 0 or not finite, bool [N]."""
+    """Which gradients [N, ...] are 0 or not finite, bool [N]."""
     largest = slopes.flatten(1).abs().amax(1)
     return ~((largest > 0) & largest.isfinite())
 
 
-def warn_of(name: str, lost: torch.Tensor) -> None:
-    """Warns, with the name of an instrument, of images whose gradient was of no use to it, bool [N]."""
-    if lost.any():
-        text = (f"{name}: the gradient of {int(lost.sum())} of {len(lost)} images that it did not move was 0 "
-                "or not finite, which shows no robustness; scale logits down, take out what has no finite "
-                "slope (rounding, sqrt at 0), or use RandomSearch")
+def warn_of(name: str, no_gradient: torch.Tensor) -> None:
+    """Warns, with the name of an instrument, of images without a usable gradient, bool [N]."""
+    if no_gradient.any():
+        text = (f"{name}: the gradient of {int(no_gradient.sum())} of {len(no_gradient)} images that it did "
+                "not move was 0 or not finite, which shows no robustness; scale logits down, take out what "
+                "has no finite slope (rounding, sqrt at 0), or use RandomSearch")
         warnings.warn(text, NoUsableGradient, stacklevel=3)
 
 
 def warn_of_no_example(name: str, missed: torch.Tensor) -> None:
-    """Warns, with the name of an attack, of images of which its search found no example, bool [N]."""
+    """Warns, with the name of an attack, of images for which its search found no example, bool [N]."""
     if missed.any():
         text = (f"{name}: the search ended without an example for {int(missed.sum())} of {len(missed)} "
                 "images, although any distance was allowed, which shows no robustness; take more or larger "
@@ -423,7 +423,7 @@ def warn_of_no_example(name: str, missed: torch.Tensor) -> None:
 
 
 def mended(slopes: torch.Tensor) -> torch.Tensor:
-    """Gradients [N, ...] without what is not finite: 0 for nan, an image's largest finite value for inf."""
+    """Gradients [N, ...] with finite values: 0 for nan, an image's largest finite value for inf."""
     size = slopes.abs()
     largest = size.masked_fill(~size.isfinite(), 0).flatten(1).amax(1).view(-1, *[1] * (slopes.ndim - 1))
     largest = torch.where(largest > 0, largest, 1)
@@ -432,7 +432,7 @@ def mended(slopes: torch.Tensor) -> torch.Tensor:
 
 # ---- labels and margins ----------------------------------------------------------------------------------
 def classes(scores: torch.Tensor) -> torch.Tensor:
-    """Predicted classes, int64 [N], of logits [N, K]; a single logit says class 1 above 0."""
+    """Predicted classes, int64 [N], of logits [N, K]; of one logit, class 1 above 0."""
     return scores.argmax(1) if scores.shape[1] > 1 else (scores[:, 0] > 0).long()
 
 
@@ -440,13 +440,9 @@ def labels(model: Model, images: torch.Tensor, *, true: torch.Tensor | None = No
            chunk: int | None = None) -> torch.Tensor:
     """Predicted classes, int64 [N], of images [N, C, H, W], uint8 or float in [0, 1], on their device.
 
-    Instruments that ask for labels alone take a model that returns these itself, int64 [N], too. Raises
-    LabelOutOfRange where `true` labels are given and are no classes of the model.
+    The model may also return classes, int64 [N], itself, as instruments that need labels alone allow. Raises
+    LabelOutOfRange if `true` labels are given and are no classes of the model.
     """
-    return _labels(model, images, chunk, true)
-
-
-def _labels(model, images, chunk, true=None):
     check_tensors(images=images, labels=true)
     device, order = device_of(model, images), memory_format(model)
     if not len(images):
@@ -458,7 +454,7 @@ def _labels(model, images, chunk, true=None):
                 and returned.shape == (len(part),):
             return returned.to(images.device)
         scores = finite(scores_of(returned, len(part)))
-        if scores.shape[1] == 1:        # of several, the largest says the class all the same
+        if scores.shape[1] == 1:        # of several, the largest is the class in either case
             check_squashed(scores)
         check_classes(true, max(2, scores.shape[1]))
         return classes(scores).to(images.device)
@@ -467,8 +463,11 @@ def _labels(model, images, chunk, true=None):
         return runtime.chunked(forward, images, chunk=chunk or chunk_for(model, images))
 
 
+_labels = labels     # for functions with an argument of that name
+
+
 def classifier(model: Model, *, chunk: int | None = None) -> Callable[[torch.Tensor], torch.Tensor]:
-    """A function from images [N, C, H, W], as `labels` takes them, to predicted classes, int64 [N]."""
+    """`labels` of this model as a function of images alone."""
 
     def classify(images):
         return labels(model, images, chunk=chunk)
@@ -483,19 +482,19 @@ def accuracy(model: Model, images: torch.Tensor, labels: torch.Tensor) -> float:
         raise UserError(f"labels are {labels.dtype} {list(labels.shape)}; whole numbers [{len(images)}] are "
                         "needed, one per image")
     images = images if images.dtype == torch.uint8 else check_images(images)
-    right = _labels(model, images, None, labels) == labels.to(images.device)
-    return float(right.to("cpu", torch.float64).mean())
+    correct = _labels(model, images, true=labels) == labels.to(images.device)
+    return float(correct.to("cpu", torch.float64).mean())
 
 
 def label_margins(scores: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """How far logits [N, K] are from another answer than `labels` [N]: above 0 where they give these; [N].
+    """Margin [N] of logits [N, K] with labels [N]: the label's logit minus the largest other one.
 
-    The logit of the label minus the largest other. One logit z: z for label 1, -z for label 0.
+    It is above 0 where the label is the predicted class. One logit z: z for label 1, -z for label 0.
     """
     if scores.shape[1] == 1:
         return scores[:, 0] * (2 * labels - 1)
-    own = torch.zeros_like(scores, dtype=torch.bool).scatter_(1, labels[:, None], True)
-    return scores[own] - scores.masked_fill(own, -torch.inf).amax(1)
+    at_label = torch.zeros_like(scores, dtype=torch.bool).scatter_(1, labels[:, None], True)
+    return scores[at_label] - scores.masked_fill(at_label, -torch.inf).amax(1)
 
 
 def margins(model: Model, images: torch.Tensor, labels: torch.Tensor, *, bf16: bool = False,
@@ -508,23 +507,22 @@ def margins(model: Model, images: torch.Tensor, labels: torch.Tensor, *, bf16: b
     return label_margins(scores, labels.to(images.device))
 
 
-# ---- 16-bit where that is sure ---------------------------------------------------------------------------
+# ---- labels in bfloat16 ----------------------------------------------------------------------------------
 class Decision(NamedTuple):
-    """Which of N images a model gives another class than their label, and how that was found."""
+    """Which of N images are not classified as their label, and the cost of deciding it."""
     flips: torch.Tensor   # bool [N], on the CPU
-    rejudged: int         # images decided in float32 after bfloat16
-    overturned: int       # of these, how many answers changed
+    rejudged: int         # images classified again in float32 after bfloat16
+    overturned: int       # of these, labels that differ in float32
 
 
 class Careful(nn.Module):
-    """A model that is asked in bfloat16, and again in float32 where that leaves a doubt.
+    """A model evaluated in bfloat16, and again in float32 where rounding could change the label.
 
-    model   as this module's first lines say
-    doubt   margin up to which an answer in bfloat16 is not trusted (`measured`); None: float32 alone
-    chunk   images at once; None picks a number
+    doubt   margin up to which the label in bfloat16 is not trusted (`measured`); None: float32 only
+    chunk   images at once, default by memory
 
-    `careful(images)` gives logits of which only the largest is meant to be read. On processors with bfloat16
-    a network of convolutions is about 2.5 times as fast. `judged` counts images, `again` those decided twice.
+    Of the logits `careful(images)` only the argmax is meaningful. On processors with bfloat16 a convolutional
+    network is about 2.5 times as fast. `judged` counts images, `again` those evaluated twice.
     """
 
     def __init__(self, model: Model, doubt: float | None = None, chunk: int | None = None) -> None:
@@ -536,22 +534,22 @@ class Careful(nn.Module):
     @classmethod
     def measured(cls, model: Model, images: torch.Tensor, labels: torch.Tensor | None = None, *,
                  factor: float = 2.0, chunk: int | None = None) -> "Careful":
-        """With `factor` times the largest difference that bfloat16 makes to a margin of any of the images.
+        """A `Careful` whose doubt is `factor` times the largest change of a margin by bfloat16.
 
-        images  float32 [N, C, H, W] such as those to be classified, at least one
-        labels  int64 [N]: margins of these; None: those of the model's own class over each other one
+        images  float32 [N, C, H, W], at least one, similar to those to be classified
+        labels  int64 [N], whose margins are compared; None: those of the predicted class over each other one
         """
         rough, exact = (logits(model, images, chunk=chunk, bf16=bf16) for bf16 in (True, False))
         check_squashed(exact)
         if labels is None:
-            own = exact.argmax(1, keepdim=True)
-            moved = [scores.gather(1, own) - scores for scores in map(with_zero, (rough, exact))]
+            predicted = exact.argmax(1, keepdim=True)
+            moved = [scores.gather(1, predicted) - scores for scores in map(with_zero, (rough, exact))]
         else:
             moved = [label_margins(scores, labels.to(images.device)) for scores in (rough, exact)]
         return cls(model, factor * float((moved[0] - moved[1]).abs().max()), chunk)
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
-        """Logits float32 [n, K], K from 2 on, of float32 images [n, C, H, W] on the model's device."""
+        """Logits float32 [n, K], K at least 2, of float32 images [n, C, H, W] on the model's device."""
         with runtime.bf16(images.device, self.doubt is not None):
             scores = with_zero(scores_of(evaluate(self.net, images), len(images)))
         self.judged += len(images)
@@ -564,11 +562,11 @@ class Careful(nn.Module):
         return scores
 
     def margins(self, images: torch.Tensor, labels: torch.Tensor, *, bf16: bool = False) -> torch.Tensor:
-        """Margins of labels [N], float32 [N] on the CPU, of images [N, C, H, W]; not decided twice."""
+        """Margins of labels [N], float32 [N] on the CPU, of images [N, C, H, W], evaluated once."""
         return margins(self.net, images, labels, bf16=bf16, chunk=self.chunk).cpu()
 
     def flips(self, images: torch.Tensor, labels: torch.Tensor) -> Decision:
-        """The `Decision` on float32 images [N, C, H, W] with labels int64 [N]."""
+        """The `Decision` of float32 images [N, C, H, W] with labels int64 [N]."""
         margin = self.margins(images, labels, bf16=self.doubt is not None)
         flips = margin <= 0
         if self.doubt is None:
@@ -583,7 +581,7 @@ class Careful(nn.Module):
 
 
 class Normalise(nn.Module):
-    """Subtract a mean per channel, divide by a deviation per channel."""
+    """Subtracts a mean per channel and divides by a standard deviation per channel."""
 
     mean: torch.Tensor
     deviation: torch.Tensor
@@ -602,17 +600,17 @@ class Normalise(nn.Module):
         return (x - self.mean) / self.deviation
 
 
-# ---- models that return something else -------------------------------------------------------------------
+# ---- models of another form ------------------------------------------------------------------------------
 def adapt(model: Callable[[torch.Tensor], Any], output: str | int = "logits", *,
           dtype: torch.dtype | None = None, mean: float | Sequence[float] | None = None,
           std: float | Sequence[float] | None = None) -> "Adapted":
-    """A model as this module's first lines say, of one that is not: `adapt(net, mean=(0.5,), std=(0.5,))`.
+    """Wraps a model of another form as this module requires: `adapt(net, mean=(0.5,), std=(0.5,))`.
 
-    output     where the logits are in what the model returns: the name of an attribute, the key of a dict or
-               the number of an item; a tensor is taken as it is
-    dtype      type of the images that the model takes; None: that of its weights
-    mean, std  of each channel, by which it expects pixels normalised
-    Raises UserError for anything else.
+    output     where the logits are in the model's output: name of an attribute, key of a dict or index of an
+               item; unused if the output is a tensor
+    dtype      type of the images that the model accepts; None: that of its weights
+    mean, std  per channel, of the normalisation that the model expects
+    Raises UserError for other arguments.
     """
     if not callable(model):
         raise UserError(f"the model is a {type(model).__name__}, which cannot be called; pass a network")
@@ -628,7 +626,7 @@ def adapt(model: Callable[[torch.Tensor], Any], output: str | int = "logits", *,
 
 
 class Adapted(nn.Module):
-    """What `adapt` makes of a model."""
+    """The model that `adapt` returns."""
 
     def __init__(self, model: Callable[[torch.Tensor], Any], output: str | int, dtype: torch.dtype | None,
                  scale: Normalise) -> None:

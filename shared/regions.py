@@ -1,13 +1,13 @@
-"""From a sweep of an attack to a box full of adversarial examples, for any model and its re-trainings.
+"""Boxes of adversarial examples around an image, sampled with a model and re-trained ones (`shu`, Section 2).
 
-    found = sweep(models[0], x, y, attack, count=100, generator=generator)
-    box = intervals(x, found.of(6)).first(150)
-    rates(models, box.sample(1000, generator=generator), y)
+    examples = sweep(models[0], x, y, attack, count=100, generator=generator)
+    box = intervals(x, examples.of(6)).first(150)
+    error_rates(models, box.sample(1000, generator=generator), y)
 
-`shu`, Section 2: of all adversarial examples that one attack finds near one image and that the attacked model
-puts into one class, each changed value has an interval; the box of the b widest ones is sampled uniformly,
-all other values stay those of the clean image. x is one image [1, C, H, W], y its class. Of several models
-the first is the attacked one.
+The adversarial examples of one image by one attack that the attacked model assigns to one class span an
+interval of each changed value. The box of the b widest intervals is sampled uniformly; all other values are
+those of the clean image. x is one image [1, C, H, W], y its class. Of several models the first is the
+attacked one.
 """
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,25 +19,25 @@ from .attacks.judge import Attack
 from .inference import Generator, Model, check_images, checked_logits, frozen, labels
 from .runtime import UserError, seeded
 
-LEAST = 80         # adversarial examples that the paper needs of an image
-CHANGED = 1000     # a value is changed if it differs when rounded to thousandths, as in the authors' code
-ALIKE = 100_000    # widths are equal if they are when rounded to so many parts: float32 tells no more
+LEAST = 80         # number of adversarial examples of an image that the paper requires
+CHANGED = 1000     # a value is changed if it differs in thousandths, as in the authors' code
+ALIKE = 100_000    # widths are equal if they do not differ in such parts, the precision of float32
 
 
 # ---- adversarial examples of one image -------------------------------------------------------------------
 class Swept(NamedTuple):
-    """The adversarial examples of one image, different ones alone."""
+    """The distinct adversarial examples of one image."""
     images: torch.Tensor    # float32 [n, C, H, W]
-    classes: torch.Tensor   # int64 [n]: what the attacked model calls them
-    succeeded: int          # images that succeeded, equal ones counted each
+    classes: torch.Tensor   # int64 [n]: the attacked model's predicted classes
+    succeeded: int          # successful attacks, those with equal images included
     passes: int
 
     def of(self, label: int) -> torch.Tensor:
-        """Those [k, C, H, W] that the model puts into a class."""
+        """The examples [k, C, H, W] of a predicted class."""
         return self.images[self.classes == label]
 
     def joined(self, other: "Swept") -> "Swept":
-        """These and the examples of another sweep of the same image."""
+        """The union with another sweep of the same image."""
         images = torch.cat([self.images, other.images])
         images, which = torch.unique(images, dim=0, return_inverse=True)
         classes = torch.cat([self.classes, other.classes])
@@ -47,19 +47,19 @@ class Swept(NamedTuple):
 
 def sweep(model: Model, x: torch.Tensor, y: torch.Tensor, attack: Attack, *, count: int = 100,
           target: torch.Tensor | None = None, generator: Generator | None = None) -> Swept:
-    """Attack one image `count` times at once: under the tuples of settings of `attack`, or with other draws.
+    """Attack one image `count` times at once, with the attack's tuples of settings or with different draws.
 
-    target   the class to reach, where the attack is targeted
-    Raises UserError where the image is misclassified from the start.
+    target   the target class, int64 [1], where the attack is targeted
+    Raises UserError if the image is misclassified without an attack.
     """
     x = check_images(x, y, target)
     if len(x) != 1 or count < 1:
         raise UserError(f"a sweep is of one image, [1, C, H, W], one time or more; these are "
                         f"{list(x.shape)}, {count} times")
     with frozen(model):
-        if (got := int(checked_logits(model, x, y, target).argmax(1))) != int(y):
-            raise UserError(f"the model takes the image for class {got}, not {int(y)}, from the start; take "
-                            "one that it classifies correctly")
+        if (predicted := int(checked_logits(model, x, y, target).argmax(1))) != int(y):
+            raise UserError(f"the clean image is classified as {predicted}, not {int(y)}; take one that is "
+                            "classified correctly")
     result = attack(model, x.repeat(count, 1, 1, 1), y.repeat(count), generator=generator,
                    target=None if target is None else target.repeat(count))
     images = torch.unique(result.x_adv[result.success], dim=0)
@@ -69,12 +69,12 @@ def sweep(model: Model, x: torch.Tensor, y: torch.Tensor, attack: Attack, *, cou
 # ---- boxes -----------------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class Box:
-    """Intervals of some values of an image, widest first; the others stay as they are."""
+    """Intervals of some values of an image, widest first; the other values are fixed."""
     clean: torch.Tensor     # float32 [1, C, H, W]
-    values: torch.Tensor    # int64 [b]: which, of the image's values in a row
+    values: torch.Tensor    # int64 [b]: indices into the flattened image
     low: torch.Tensor       # float32 [b]
     high: torch.Tensor      # float32 [b]
-    changed: torch.Tensor   # int64 [b]: in how many examples the value is not the clean one
+    changed: torch.Tensor   # int64 [b]: number of examples in which the value differs from the clean one
 
     @property
     def widths(self) -> torch.Tensor:
@@ -84,44 +84,45 @@ class Box:
     def first(self, b: int, *, widest: float = 1.0) -> "Box":
         """The box of the b widest intervals.
 
-        Raises UserError where there are fewer, and where one is wider than `widest`.
+        Raises UserError if there are fewer, or one is wider than `widest`.
         """
         if b not in range(1, len(self.values) + 1):
             raise UserError(f"a box of {b!r} intervals; {len(self.values)} values are changed: allowed are 1 "
                             f"to {len(self.values)}")
         if (width := float(self.widths.amax())) > widest:
-            raise UserError(f"the widest interval is {width:.3g} wide, at most {widest:g} was asked for; "
+            raise UserError(f"the widest interval is {width:.3g} wide, at most {widest:g} is allowed; "
                             "allow more, or sweep over settings that are more alike")
         return replace(self, **{k: getattr(self, k)[:b] for k in ("values", "low", "high", "changed")})
 
     def whole(self) -> "Box":
-        """The same values with [0, 1] for each, as the paper takes for the pointwise attack."""
+        """The same values, each with the interval [0, 1], as in the paper for the pointwise attack."""
         return replace(self, low=torch.zeros_like(self.low), high=torch.ones_like(self.high))
 
     def kept(self, share: float, examples: int) -> "Box":
-        """The intervals of those values that are changed in this share of so many examples at least."""
+        """The intervals of values that are changed in at least this share of so many examples."""
         rows = self.changed >= share * examples
         return replace(self, **{k: getattr(self, k)[rows] for k in ("values", "low", "high", "changed")})
 
     def sample(self, count: int, *, generator: Generator) -> torch.Tensor:
         """`count` images drawn uniformly from the box, float32 [count, C, H, W]."""
         z = self.clean.flatten(1).repeat(count, 1)
-        z[:, self.values] = self.points(count, generator)
+        z[:, self.values] = self.points(count, generator=generator)
         return z.view(count, *self.clean.shape[1:])
 
-    def points(self, count: int, generator: Generator) -> torch.Tensor:
-        """What `sample` puts in place of the values, float32 [count, b]; drawn on the CPU."""
+    def points(self, count: int, *, generator: Generator) -> torch.Tensor:
+        """The drawn values of `sample`, float32 [count, b]; drawn on the CPU."""
         generator = seeded(generator, "a box")
         drawn = torch.rand(count, len(self.values), generator=generator, dtype=torch.float32)
         return torch.minimum(self.low + drawn.to(self.low.device) * self.widths, self.high)
 
 
 def intervals(x: torch.Tensor, images: torch.Tensor, *, keep: float = 1.0, least: int = LEAST) -> Box:
-    """The `Box` of all changed values, by the width of their intervals over the examples [n, C, H, W].
+    """The `Box` of all changed values of examples [n, C, H, W], ordered by the width of their intervals.
 
-    keep    share of the examples that must change a value; 0: one example is enough
-    least   examples that are needed
-    Of equal widths the value that more examples change is first. Raises UserError for too few, or no value.
+    keep    least share of the examples that change a value; 0: one example is enough
+    least   least number of distinct examples
+    Equal widths are ordered by the number of examples that change the value. Raises UserError for too few
+    examples, and if no value is changed.
     """
     x, images = check_images(x), check_images(images)
     if x.shape != (1, *images.shape[1:]):
@@ -142,70 +143,70 @@ def intervals(x: torch.Tensor, images: torch.Tensor, *, keep: float = 1.0, least
     return Box(x, kept, low[kept], high[kept], changed[kept])
 
 
-# ---- what the models say ---------------------------------------------------------------------------------
+# ---- several models --------------------------------------------------------------------------------------
 def answers(models: Sequence[Model], images: torch.Tensor, true: torch.Tensor | None = None) -> torch.Tensor:
-    """The class that each of K models gives each of N images, int64 [K, N].
+    """Predicted classes of N images by each of K models, int64 [K, N].
 
-    Raises LabelOutOfRange where `true` labels are given and are no classes of the models.
+    Raises LabelOutOfRange if `true` labels are given and are no classes of the models.
     """
     if isinstance(models, torch.nn.Module):
         raise UserError("models is one network; a list of them is needed: [model, ...]")
     if not models:
-        raise UserError("no network was passed; the attacked one and its re-trainings are needed")
+        raise UserError("no network was passed; the attacked one and re-trained ones are needed")
     return torch.stack([labels(model, images, true=true) for model in models])
 
 
-def rates(models: Sequence[Model], images: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """Share of the images that each model does not call `y`, float64 [K]: its misclassification rate."""
+def error_rates(models: Sequence[Model], images: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Misclassification rate of each model, float64 [K]: share of the images not classified as `y`."""
     return (answers(models, images, y) != y).double().mean(1)
 
 
-def agreement(answered: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """How many images of answers [K, N] have j other models that agree with the first: int64 [2, K].
+def agreement(predicted: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Number of images on which j other models agree with the first, int64 [2, K], from `answers` [K, N].
 
-    Row 0 counts where the first model says y, the class of all [1] or of each [N], row 1 where it does not;
-    columns are j = 0 ... K - 1. Raises UserError for a single model.
+    Row 0 counts images whose class by the first model is y ([1] or [N]), row 1 the others; columns are
+    j = 0 ... K - 1. Raises UserError for a single model.
     """
-    if len(answered) < 2:
-        raise UserError("one network has no other to agree with; pass its re-trainings, too")
-    agree, wrong = (answered[1:] == answered[0]).sum(0), answered[0] != y
-    return torch.stack([torch.bincount(agree[wrong == row], minlength=len(answered))
+    if len(predicted) < 2:
+        raise UserError("one network has no other to agree with; pass re-trained ones, too")
+    agree, wrong = (predicted[1:] == predicted[0]).sum(0), predicted[0] != y
+    return torch.stack([torch.bincount(agree[wrong == row], minlength=len(predicted))
                         for row in (False, True)])
 
 
 def alarm(agreed: torch.Tensor | Sequence[float]) -> torch.Tensor:
-    """Share of images on which the first model and k - 1 others, drawn at random, disagree: float64 [K - 1].
+    """Share of images on which the first model and k - 1 others, drawn at random, disagree, k = 2 ... K.
 
-    agreed   numbers [K] of images with 0 ... K - 1 others that agree with the first (a row of `agreement`);
-             k runs from 2 to K. Nan without images; on the CPU.
+    agreed   numbers [K] of images with 0 ... K - 1 others that agree with the first, a row of `agreement`
+    Returns float64 [K - 1] on the CPU, nan without images.
     """
     agreed = torch.as_tensor(agreed).double().cpu()
     others = len(agreed) - 1
     if others < 1:
-        raise UserError("one network raises no alarm; re-trainings of it are needed")
+        raise UserError("one network raises no alarm; re-trained ones are needed")
     silent, left = agreed.clone(), torch.arange(others + 1.0, dtype=torch.float64)
     shares = []
-    for drawn in range(others):      # the next one is drawn from those that are left
+    for drawn in range(others):      # without replacement
         silent = silent * (left - drawn).clamp(min=0) / (others - drawn)
         shares.append(1 - silent.sum() / agreed.sum())
     return torch.stack(shares)
 
 
-# Rates from, up to and from which models err on most, are right, and err on a significant share.
+# Misclassification rates: at least MOSTLY, at most RIGHT, at least SIGNIFICANT.
 MOSTLY, RIGHT, SIGNIFICANT = 0.5, 0.05, 0.25
 
 
 def kind(rates: torch.Tensor | Sequence[float], *, mostly: float = MOSTLY, right: float = RIGHT,
          significant: float = SIGNIFICANT) -> str | None:
-    """What a region is, by the misclassification rates [K] in it: the three of Section 2.1, or None.
+    """The kind of a region by the models' misclassification rates [K]: one of Section 2.1, or None.
 
-    "own"           the attacked model, the first, errs on most, another is right: on its boundary
-    "foreign"       it is right, another errs on most
-    "transferable"  all err on a significant share
-    mostly, right, significant   rates from, up to and from which these words are meant
+    "own"           the rate of the first model, the attacked one, is at least `mostly`, another at most
+                    `right`
+    "foreign"       the rate of the first is at most `right`, another at least `mostly`
+    "transferable"  all rates are at least `significant`
     """
     if len(rates) < 2:
-        raise UserError("the kind of a region needs two networks or more: re-trainings of the attacked one")
+        raise UserError("the kind of a region needs at least two networks: the attacked and re-trained ones")
     first, others = float(rates[0]), [float(rate) for rate in rates[1:]]
     if min(first, *others) >= significant:
         return "transferable"
@@ -215,9 +216,9 @@ def kind(rates: torch.Tensor | Sequence[float], *, mostly: float = MOSTLY, right
 
 
 def lengths(x: torch.Tensor, images: torch.Tensor) -> dict[str, list[float]]:
-    """Distances of images [N, C, H, W] from x: `{"squared", "plain"}`, each [smallest, mean, largest].
+    """L2 distances of images [N, C, H, W] from x: `{"squared", "plain"}`, each [smallest, mean, largest].
 
-    The paper's columns "L2" are possible as squared L2 norms alone (notebooks/audit).
+    The paper's columns "L2" are possible only as squared norms (notebooks/audit).
     """
     squared = (images - x).flatten(1).double().square().sum(1)
     return {name: [float(f(values)) for f in (torch.min, torch.mean, torch.max)]
@@ -225,30 +226,30 @@ def lengths(x: torch.Tensor, images: torch.Tensor) -> dict[str, list[float]]:
 
 
 def spaced(count: int, most: int) -> list[int]:
-    """At most `count` different sizes of a box, equally spaced, the last being `most`."""
+    """At most `count` distinct sizes of a box, equally spaced up to `most`."""
     return sorted({max(1, round(most * (i + 1) / count)) for i in range(count)})
 
 
 def curve(models: Sequence[Model], y: torch.Tensor, box: Box, sizes: Sequence[int], *, samples: int,
           generator: Generator) -> dict[str, list]:
-    """What the models say in boxes of growing size: a dict of lists, a row for each of `sizes`.
+    """Predicted classes in boxes of increasing size: a dict of lists, an entry for each of `sizes`.
 
-    The same draws serve all sizes. `rates` [K], `agreement` [2, K], `squared` and `plain` as in `lengths`,
-    and `log_measure`: the natural logarithm of the box's volume within its own dimensions.
+    The draws are the same for all sizes. `rates` [K], `agreement` [2, K], `squared` and `plain` as in
+    `lengths`, and `log_measure`: the natural logarithm of the box's volume in its own dimensions.
     """
     if samples < 1 or not sizes or list(sizes) != sorted(set(sizes)):
-        raise UserError(f"{samples} samples of boxes of sizes {list(sizes)}: one sample or more and growing "
-                        "sizes are needed")
+        raise UserError(f"{samples} samples of boxes of sizes {list(sizes)}: one sample or more and "
+                        "increasing sizes are needed")
     box.first(min(sizes))
     box.first(max(sizes))
-    z, points = box.clean.flatten(1).repeat(samples, 1), box.points(samples, generator)
+    z, points = box.clean.flatten(1).repeat(samples, 1), box.points(samples, generator=generator)
     lists, done = {"sizes": list(sizes)}, 0
     for size in sizes:
         z[:, box.values[done:size]], done = points[:, done:size], size
         images = z.view(samples, *box.clean.shape[1:])
-        answered = answers(models, images, y)
-        row = {"rates": (answered != y).double().mean(1).tolist(),
-               "agreement": agreement(answered, y).tolist(),
+        predicted = answers(models, images, y)
+        row = {"rates": (predicted != y).double().mean(1).tolist(),
+               "agreement": agreement(predicted, y).tolist(),
                "log_measure": float(box.widths[:size].double().log().sum()), **lengths(box.clean, images)}
         for name, value in row.items():
             lists.setdefault(name, []).append(value)
@@ -256,7 +257,7 @@ def curve(models: Sequence[Model], y: torch.Tensor, box: Box, sizes: Sequence[in
 
 
 def noise(x: torch.Tensor, distances: torch.Tensor, *, generator: Generator) -> torch.Tensor:
-    """Images at these L2 distances [N] from x in random directions, cut to [0, 1]: float32 [N, C, H, W]."""
+    """Images at L2 distances [N] from x in random directions, clipped to [0, 1]: float32 [N, C, H, W]."""
     x, generator = check_images(x), seeded(generator, "noise")
     steps = torch.randn(len(distances), *x.shape[1:], generator=generator, dtype=torch.float32).to(x.device)
     scale = distances.to(x.device) / steps.flatten(1).norm(dim=1)
@@ -265,16 +266,16 @@ def noise(x: torch.Tensor, distances: torch.Tensor, *, generator: Generator) -> 
 
 def plane(models: Sequence[Model], x: torch.Tensor, u: torch.Tensor, v: torch.Tensor, *, reach: float,
           size: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """What the models say in the plane through x that u and v span: int64 [K, size, size], and its axes.
+    """Predicted classes on a grid in the plane x + span(u, v): int64 [K, size, size], and its axes.
 
-    The axes are unit vectors [2, C, H, W]: along u, and along what of v is at right angles to it. Points lie
-    from -reach to reach along each (a column for u, a row for v), in L2 distance, and are cut to [0, 1].
+    The axes are unit vectors [2, C, H, W]: along u, and along the component of v orthogonal to u. The grid
+    extends from -reach to reach along each (columns: u, rows: v), in L2 distance, and is clipped to [0, 1].
     """
     x = check_images(x)
     first = u / u.norm()
     second = v - (v * first).sum() * first
-    if not second.norm() > 1e-6 * v.norm():      # nor is it where u or v is 0
-        raise UserError("u and v point the same way, or nowhere; two different directions are needed")
+    if not second.norm() > 1e-6 * v.norm():      # nor if u or v is 0
+        raise UserError("u and v are parallel or 0; two different directions are needed")
     second = second / second.norm()
     steps = torch.linspace(-reach, reach, size, dtype=torch.float32).to(x.device)
     points = x + steps[:, None, None, None, None] * second + steps[:, None, None, None] * first

@@ -1,22 +1,22 @@
-"""How tight and how far apart a model's classes lie, without an attack: ROBY (Chen et al., `chen`, III.B).
+"""Width and distance of a model's classes in feature space: ROBY, a metric without attacks (`chen`, III.B).
 
-    found = measure(model, x, y)
-    found.fsa, found.fsd, found.roby
+    result = measure(model, x, y)
+    result.fsa, result.fsd, result.roby
 
-A sample's feature f is the model's logits, or what `features` makes of it. Of each class k: its centre c_k
-and its width, the mean distance of its samples to c_k. Of each pair: the distance of the centres, and the
-overlap, width_i + width_j - distance_ij. In the paper's names and Algorithm 1:
+The features of a sample are the model's logits, or the output of a callable `features`. A class k has a
+centre c_k and a width, the mean distance of its samples to c_k; two classes have the distance of their
+centres and the overlap, width_i + width_j - distance_ij. In the paper's terms and Algorithm 1 (Chen et al.):
 
     FSA   1 - mean over classes of norm(width)      larger: tighter classes
-    FSD   mean over pairs of norm(distance)         larger: classes farther apart
+    FSD   mean over pairs of norm(distance)         larger: more distant classes
     ROBY  mean over pairs of norm(overlap)          smaller: claimed to be more robust
 
-norm scales a list from its smallest to its largest value, inside one model: all three say the same of
-features and of any multiple of them. Algorithm 1 applies it once to a single number, where it has no meaning;
-the list is meant. The equations (5) to (10) differ: FSD and ROBY are plain means, and the sign of a class's
-width is turned round in ROBY. `of_equations` computes them as printed.
+norm scales a list from its smallest to its largest value, within one model, so that all three are invariant
+to a scaling of the features. Algorithm 1 applies it once to a single number, where it is undefined; the list
+is meant. Equations (5) to (10) differ: FSD and ROBY are plain means, and a class's width enters ROBY with the
+opposite sign. `of_equations` computes them as printed.
 
-The time is linear in the samples: one pass over the images, whose features are kept; sums are float64.
+Each image is evaluated once, and the time is linear in the images; sums are float64.
 """
 import contextlib
 import sys
@@ -31,16 +31,16 @@ from .inference import Generator, Model, check_images, chunk_for, device_of, fro
 from .runtime import UserError
 
 NORMS = (2, float("inf"))
-AT_ONCE = 2**22     # values of centres in memory while resampling
+AT_ONCE = 2**22     # largest number of coordinates of centres in memory while resampling
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Where K classes lie in the space of features, on the CPU."""
+    """Widths and distances of K classes in feature space, on the CPU."""
     count: torch.Tensor        # int64 [K]: samples of each class
     width: torch.Tensor        # float64 [K]: mean distance of a class's samples to their centre
     distance: torch.Tensor     # float64 [K (K - 1) / 2]: of two centres; pairs (0, 1), (0, 2), ... (1, 2) ...
-    p: float                   # of the distance, 2 or inf
+    p: float                   # norm of the distances, 2 or inf
 
     @property
     def overlap(self) -> torch.Tensor:
@@ -51,7 +51,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Roby:
-    """The paper's three numbers, and two that are not scaled inside the model."""
+    """The paper's three numbers, and two without scaling within the model."""
     fsa: float
     fsd: float
     roby: float
@@ -61,38 +61,30 @@ class Roby:
 
 # ---- any model -------------------------------------------------------------------------------------------
 def measure(model: Model, x: torch.Tensor, y: torch.Tensor, *, p: float = 2, features: Model | None = None,
-            group: str = "true", chunk: int | None = None) -> Roby:
+            chunk: int | None = None) -> Roby:
     """`Roby` of a model on images x [N, C, H, W], uint8 or float32 in [0, 1], of classes y int64 [N].
 
-    model     any callable as `shared.inference` says
+    model     any callable as described in `shared.inference`
+    y         true classes, as in the authors' later code; or `labels(model, x)`, as in the paper's text
     p         norm of features: 2 or infinity
-    features  a callable from images to features [n, ...], such as `Penultimate(model)`; None takes the logits
-    group     "true": classes are y, as in the authors' later code; "predicted": what the model says, as in
-              the paper's text, whose every class must then be predicted at least once
+    features  a callable from images to features [n, ...], such as `Penultimate(model)`; None: the logits
     chunk     images at a time, default by memory
-    Raises UserError for anything else, and for what `layout` and `roby` refuse.
+    Raises UserError for other arguments, and as `layout` and `roby` do.
     """
-    if group not in ("true", "predicted"):
-        raise UserError(f"group {group!r}; allowed: true, predicted")
     x = x if x.dtype == torch.uint8 else check_images(x, y)
-    vectors = None if features is None else embed(features, x, like=model, chunk=chunk)
-    if vectors is None or group == "predicted":
-        scores = logits(model, x, chunk=chunk)
-        inference.check_squashed(scores, warn=True)
-        vectors = scores if vectors is None else vectors
-        if group == "predicted":
-            y = inference.classes(scores)
-            if missing := sorted({*range(max(2, scores.shape[1]))} - {*y.tolist()}):
-                raise UserError(f"class {missing[0]} is never predicted; group='true' takes the "
-                                "given classes")
-    return roby(layout(vectors, y, p=p))
+    if features is not None:
+        return roby(layout(embed(features, x, like=model, chunk=chunk), y, p=p))
+    scores = logits(model, x, chunk=chunk)
+    inference.check_squashed(scores, warn=True)
+    return roby(layout(scores, y, p=p))
 
 
 def embed(features: Model, x: torch.Tensor, *, like: Model | None = None,
           chunk: int | None = None) -> torch.Tensor:
-    """What the callable `features` gives for images x [N, C, H, W], in one pass: float32 [N, M], on the CPU.
+    """Features of images x [N, C, H, W], one pass of the callable `features`: float32 [N, M], on the CPU.
 
-    It sees float32 images in [0, 1], in evaluation mode, on the device of `like`, a model (None: its own).
+    It receives float32 images in [0, 1], in evaluation mode, on the device of the model `like` (None: its
+    own).
     """
     inference.check_tensors(images=x)
     model = features if like is None else like
@@ -101,7 +93,7 @@ def embed(features: Model, x: torch.Tensor, *, like: Model | None = None,
     def forward(part):
         vectors = inference.evaluate(features, pixels(part.to(device), order))
         if not isinstance(vectors, torch.Tensor):
-            raise UserError(f"features gives a {type(vectors).__name__}; a tensor with a row an image is "
+            raise UserError(f"features returns a {type(vectors).__name__}; a tensor with a row an image is "
                             "needed")
         return vectors.flatten(1).float().cpu()
 
@@ -110,10 +102,10 @@ def embed(features: Model, x: torch.Tensor, *, like: Model | None = None,
 
 
 class Penultimate(nn.Module):
-    """The input of the last layer with weights that runs: `Penultimate(model)(images)`, [n, M], flattened.
+    """The input of the last executed layer with weights: `Penultimate(model)(images)`, [n, M], flattened.
 
-    The model is a module, on which nothing stays; a compiled one runs as it was before. Afterwards `logits`
-    is what it returned for these images.
+    The model is a module, on which no hook remains; of a compiled one the original is executed. Afterwards
+    the attribute `logits` holds its output for these images.
     """
 
     def __init__(self, model: nn.Module) -> None:
@@ -128,45 +120,45 @@ class Penultimate(nn.Module):
     def forward(self, images: torch.Tensor) -> torch.Tensor:
         """Features float32 [n, M] of images [n, C, H, W]."""
         thread, model = threading.get_ident(), getattr(self.model, "_orig_mod", self.model)
-        inputs: list[torch.Tensor] = []     # of the layer that ran last
+        inputs: list[torch.Tensor] = []     # of the last executed layer
 
-        def look(module, given):
-            if threading.get_ident() == thread:     # another may run the model at the same time
-                inputs[:] = given[:1]
+        def store(module, arguments):
+            if threading.get_ident() == thread:     # another thread may evaluate the model, too
+                inputs[:] = arguments[:1]
 
         with contextlib.ExitStack() as hooks:
-            # What is compiled takes no notice of hooks; a part of a model can be so as well.
+            # Compiled modules, which may also be parts of a model, ignore hooks.
             if "torch._dynamo" in sys.modules and hasattr(torch.compiler, "set_stance"):    # torch 2.6
                 hooks.enter_context(torch.compiler.set_stance("force_eager"))
             for layer in self._layers():
-                hooks.enter_context(layer.register_forward_pre_hook(look))
+                hooks.enter_context(layer.register_forward_pre_hook(store))
             self.logits = model(images)
         return inputs[0].flatten(1)
 
 
 # ---- features --------------------------------------------------------------------------------------------
 def layout(features: torch.Tensor, labels: torch.Tensor, *, p: float = 2) -> Layout:
-    """The `Layout` of features [N, M] of classes labels int64 [N], which are 0 to K - 1.
+    """The `Layout` of features [N, M] with labels int64 [N] from 0 to K - 1.
 
     Raises UserError for features that are not finite, a class without samples, one class only, another p.
     """
-    features, own = _checked(features, labels, p)
-    centres = torch.stack([features[rows].mean(0) for rows in own])
-    width = torch.stack([_length(features[rows] - c, p).mean() for rows, c in zip(own, centres)])
-    return Layout(torch.tensor([len(rows) for rows in own]), width, torch.pdist(centres, p), p)
+    features, groups = _checked(features, labels, p)
+    centres = torch.stack([features[rows].mean(0) for rows in groups])
+    width = torch.stack([_length(features[rows] - c, p).mean() for rows, c in zip(groups, centres)])
+    return Layout(torch.tensor([len(rows) for rows in groups]), width, torch.pdist(centres, p), p)
 
 
 def roby(layout: Layout) -> Roby:
-    """The `Roby` of a `Layout` by Algorithm 1, whose list is the one that norm is applied to.
+    """The `Roby` of a `Layout` by Algorithm 1, norm applied to lists.
 
-    Raises UserError for two classes with one centre, and where a list has one value only, so that it has no
-    scale: two classes, or classes that are all equally wide or equally far apart.
+    Raises UserError for two classes with the same centre, and where all values of a list are equal, so that
+    norm is undefined: for two classes, or classes of equal widths or distances.
     """
     if (layout.distance == 0).any():
         pairs = torch.triu_indices(len(layout.width), len(layout.width), 1)
         i, j = pairs[:, layout.distance == 0][:, 0].tolist()
-        raise UserError(f"classes {i} and {j} have the same centre; features that tell classes apart are "
-                        "needed")
+        raise UserError(f"classes {i} and {j} have the same centre; features that separate the classes "
+                        "are needed")
     for name, values in (("widths", layout.width), ("distances", layout.distance),
                          ("overlaps", layout.overlap)):
         if values.max() == values.min():
@@ -178,7 +170,7 @@ def roby(layout: Layout) -> Roby:
 def of_equations(layout: Layout) -> dict[str, float]:
     """FSA, FSD and ROBY of a `Layout` as equations (5) to (10) print them: {name: number}.
 
-    norm is over the sums of distances to the centres, which are then divided by the numbers of samples.
+    norm is applied to the sums of distances to the centres, before their division by the sample numbers.
     """
     total = layout.width * layout.count
     if total.max() == total.min():
@@ -193,25 +185,25 @@ def bootstrap(features: torch.Tensor, labels: torch.Tensor, *, p: float = 2, dra
               generator: Generator) -> torch.Tensor:
     """The five numbers of `Roby`, in its order, of `draws` resamples of the images: float64 [draws, 5].
 
-    Images are drawn with replacement within each class, so that none is empty. The draws depend on the
-    generator and on how many images a class has, not on features: models are resampled alike. What has no
-    scale in a draw, such as the distance of two classes alone, is nan.
+    Images are drawn with replacement in each class, so that no class is empty. The draws depend only on the
+    generator and the number of images of each class: several models have the same resamples. A number is nan
+    if its norm is undefined, such as that of the distance of two classes.
     """
     if draws < 1:
         raise UserError(f"draws={draws}: at least 1 is needed")
     generator = runtime.seeded(generator, "bootstrap")
-    features, own = _checked(features, labels, p)
-    times = []          # how often each image is in each draw; whole numbers, so exact
-    for rows in own:
+    features, groups = _checked(features, labels, p)
+    times = []          # how often each image is drawn; whole numbers, so exact
+    for rows in groups:
         drawn = torch.randint(len(rows), (draws, len(rows)), generator=generator)
         counts = torch.zeros(draws, len(rows), dtype=torch.float32)
         times.append(counts.scatter_add_(1, drawn, torch.ones_like(counts)))
-    i, j = torch.triu_indices(len(own), len(own), 1)
-    at_once = max(1, AT_ONCE // (len(own) * features.shape[1]))     # draws whose centres are in memory
+    i, j = torch.triu_indices(len(groups), len(groups), 1)
+    at_once = max(1, AT_ONCE // (len(groups) * features.shape[1]))     # draws whose centres are in memory
     values = []
     for some in torch.arange(draws).split(at_once):
         widths, centres = [], []
-        for rows, counts in zip(own, times):
+        for rows, counts in zip(groups, times):
             share = counts[some].double() / len(rows)
             centres.append(share @ features[rows])
             away = torch.cdist(centres[-1], features[rows], p, "donot_use_mm_for_euclid_dist")
@@ -229,12 +221,12 @@ def _scaled(width, distance, overlap):
 
 
 def _norm(values):
-    """Values scaled from their smallest to their largest: [0, 1]."""
+    """Values scaled linearly to [0, 1]."""
     return (values - values.min()) / (values.max() - values.min())
 
 
 def _length(difference, p):
-    """Length of each last row."""
+    """Norm over the last dimension."""
     return torch.linalg.vector_norm(difference, p, dim=-1)
 
 
@@ -257,10 +249,10 @@ def _checked(features, labels, p):
         raise UserError(f"{len(labels)} images of {classes} classes; at least one of each class is needed")
     if int(labels.min()) < 0:
         raise UserError(f"labels begin at {int(labels.min())}; 0 is the first class")
-    own = [(labels == k).nonzero()[:, 0] for k in range(classes)]
-    if empty := [k for k, rows in enumerate(own) if not len(rows)]:
+    groups = [(labels == k).nonzero()[:, 0] for k in range(classes)]
+    if empty := [k for k, rows in enumerate(groups) if not len(rows)]:
         raise UserError(f"class {empty[0]} has no samples; each of 0..{classes - 1} needs one (take more "
                         "images, or number the classes that are there)")
     if classes < 2:
         raise UserError("all samples are of one class; distances between classes need two")
-    return features, own
+    return features, groups

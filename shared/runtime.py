@@ -1,4 +1,4 @@
-"""The machine under a run: what its user is told, folders, files, locks, device, generators, chunks.
+"""Error messages, folders, files, locks, device, random generators, progress bars and chunks.
 
 torch is imported where it is used: commands that compute nothing start two seconds sooner.
 """
@@ -30,21 +30,21 @@ PROFILES = ("smoke", "quick", "paper")
 DEVICES = ("auto", "cpu", "cuda")
 P = TypeVar("P", bound=str | Path)
 
-# ---- what the user can mend --------------------------------------------------------------------------------
+# ---- errors ----------------------------------------------------------------------------------------------
 class UserError(ValueError):
-    """What the user can mend: the text is one line that names it, the allowed values and the remedy."""
+    """An error that the user can correct: one line with the cause, the allowed values and the remedy."""
 
     def _render_traceback_(self):
-        """IPython asks for this: a notebook shows the line alone, too."""
+        """Called by IPython: a notebook shows the line without a traceback."""
         return [f"{type(self).__name__}: {self}"]
 
 
 class Unreadable(UserError, OSError):
-    """A file that this account has no right to read, or whose folder it has none to enter."""
+    """A file that this account has no permission to read, or whose folder it may not enter."""
 
 
 class Unwritable(UserError, OSError):
-    """A file or folder that cannot be written: no space, no right, not a folder."""
+    """A file or folder that cannot be written: no space, no permission, not a folder."""
 
 
 STOPPED = "stopped; the same command goes on where it was"
@@ -55,7 +55,7 @@ _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPER
 
 
 def one_line(kind: str, text: str) -> str | None:
-    """The one line for an exception (its class name, its text) that is no fault of the program; else None."""
+    """A line for an exception (class name, text) that is no fault of the program, else None."""
     if kind in ("MemoryError", "_ArrayMemoryError", "OutOfMemoryError") or (
             kind == "RuntimeError" and any(words in text for words in _NO_MEMORY_WORDS)):
         return NO_MEMORY
@@ -70,7 +70,7 @@ def _hook(otherwise, kind, error, trace):
 
 
 def stop_cleanly() -> None:
-    """Let SIGTERM end this script as Ctrl-C does: what is half-written goes, and a line says so."""
+    """Let SIGTERM end this script as Ctrl-C does: partial files are removed, and a line is printed."""
     def stop(number, frame):
         raise KeyboardInterrupt
 
@@ -86,16 +86,16 @@ def _threads():
 
 
 def prepare(*, computes: bool = True) -> None:
-    """Make this process fit for a run; to import this package changes nothing in a process.
+    """Set up this process, which importing the package does not change.
 
-    Whatever a person starts calls this first: a notebook, a command, the tests. A mistake that the user can
-    mend is then told in one line, and results do not depend on how many cores there are.
+    Notebooks, commands and tests call this first. Errors that the user can correct are then printed in one
+    line, and results do not depend on the number of cores.
 
-    computes   False where others compute, such as the kernel of a notebook: torch is then not imported
+    computes   False where another process computes, such as a notebook's kernel: torch is not imported
     """
     if getattr(sys.excepthook, "func", None) is not _hook:
         sys.excepthook = partial(_hook, sys.excepthook)
-    for stream in (sys.stdout, sys.stderr):     # a terminal of another alphabet than UTF-8 stops nothing
+    for stream in (sys.stdout, sys.stderr):     # no UnicodeEncodeError on a terminal without UTF-8
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="backslashreplace")
     if sys.flags.optimize:
@@ -105,33 +105,33 @@ def prepare(*, computes: bool = True) -> None:
     if not computes:
         return
     import torch
-    # One fixed number of threads: two jobs of two threads each on two cores spin against each other (6 times
-    # slower), and the number of threads changes the last bits of a sum.
+    # A fixed number of threads: two jobs of two threads each on two cores are 6 times slower than of one, and
+    # the number of threads changes the last bits of a sum.
     torch.set_num_threads(threads)
-    # A label is decided by comparing logits: TF32 would move some of them.
+    # TF32 would change labels whose logits are close.
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
 
 
-# ---- what is read ----------------------------------------------------------------------------------------
-observers: list[Callable[[str, str, str | int], object]] = []   # of what `tell` is told
+# ---- observers of inputs ---------------------------------------------------------------------------------
+observers: list[Callable[[str, str, str | int], object]] = []   # called by `notify`
 
 
-def tell(kind: str, name: str, identity: str | int) -> None:
-    """Tell the observers what is read here, such as `tell("data", "mnist", fingerprint)`."""
+def notify(kind: str, name: str, identity: str | int) -> None:
+    """Notify the observers of an input, as in `notify("data", "mnist", fingerprint)`."""
     for observer in observers:
         observer(kind, name, identity)
 
 
-def at_most(asked: int, there: int) -> int:
-    """`asked` images, or all that are `there` where these are fewer, which the observers are told."""
-    if asked > there:
-        tell("fewer", f"{asked:,} images asked, {there:,} there", there)
-    return min(asked, there)
+def at_most(requested: int, available: int) -> int:
+    """The smaller number of images; the observers are notified if fewer are available than requested."""
+    if requested > available:
+        notify("fewer", f"{requested:,} images asked, {available:,} there", available)
+    return min(requested, available)
 
 
 # ---- folders ---------------------------------------------------------------------------------------------
-# Their defaults lie in the book's repository; of a package installed without it, in `~/.cache/boundary-book`.
+# By default in the book's repository; for a package installed without it, in `~/.cache/boundary-book`.
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = {"BOUNDARY_CACHE": "_cache", "BOUNDARY_DATA": "data"}
 
@@ -143,17 +143,17 @@ def folder(variable: str) -> Path:
 
 
 def data_folder() -> Path:
-    """Where data files are looked for: `$BOUNDARY_DATA`, default `data/`."""
+    """The folder of data files: `$BOUNDARY_DATA`, default `data/`."""
     return folder("BOUNDARY_DATA")
 
 
 def cache_folder() -> Path:
-    """Where finished work is kept: `$BOUNDARY_CACHE`, default `_cache/`. Safe to delete."""
+    """The folder of intermediate results: `$BOUNDARY_CACHE`, default `_cache/`. Safe to delete."""
     return folder("BOUNDARY_CACHE")
 
 
 def home_writable() -> bool:
-    """Whether libraries can keep their caches in the home of this account."""
+    """Whether libraries can write their caches to the home folder."""
     return os.access(os.path.expanduser("~"), os.W_OK)
 
 
@@ -169,9 +169,9 @@ def _remedy(path):
 
 
 def readable(path: P) -> P:
-    """The path of a file that may be read, or is not there. Raises Unreadable, which names the missing right.
+    """The path, of a file that may be read or does not exist. Raises Unreadable, naming the permission.
 
-    Libraries take a file that they may not read for a damaged or a missing one.
+    Libraries report a file without permission as damaged or missing.
     """
     with contextlib.suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
         try:
@@ -191,13 +191,13 @@ def readable(path: P) -> P:
 
 @contextlib.contextmanager
 def writing(path: str | Path) -> Iterator[None]:
-    """Inside the block, what keeps `path` from being written is raised as Unwritable, in one line."""
+    """Context in which errors of writing `path` are raised as Unwritable, in one line."""
     try:
         yield
     except UserError:
         raise
     except Exception as error:
-        # Libraries in Rust tell the number in their text only.
+        # Libraries in Rust give the number only in their text.
         number = getattr(error, "errno", None) or int(*re.findall(r"os error (\d+)", str(error))[:1] or [0])
         if number not in _UNWRITABLE:
             raise
@@ -208,9 +208,9 @@ def writing(path: str | Path) -> Iterator[None]:
 def write_atomically(path: str | Path, writer: Callable[[Path], object]) -> Path:
     """Let `writer(temporary_path)` write a file or folder, then move it to `path` in one step.
 
-    Whatever stops the writer, `path` is either what it was or complete, and nothing half-written stays: what
-    a killed process could not remove goes with a file that is written into that folder a day later.
-    Raises Unwritable for a full disk, a folder without rights and the like.
+    Whatever stops the writer, `path` is either unchanged or complete, and no partial file remains: what a
+    killed process left is removed by a later call on the same folder, after a day. Raises Unwritable for a
+    full disk, a folder without permission and the like.
     """
     path = Path(path)
     with writing(path):
@@ -231,7 +231,7 @@ def write_atomically(path: str | Path, writer: Callable[[Path], object]) -> Path
 
 @contextlib.contextmanager
 def lock(path: str | Path) -> Iterator[None]:
-    """Hold the lock of `path`, a file in the cache folder, in the block; it falls when its holder dies."""
+    """Context that holds the lock of `path`, a file in the cache folder; freed when its process ends."""
     digest = hashlib.sha256(str(Path(path).absolute()).encode()).hexdigest()[:12]
     place = cache_folder() / "locks" / f"{Path(path).name}-{digest}.lock"
     with writing(place):
@@ -246,12 +246,12 @@ def lock(path: str | Path) -> Iterator[None]:
 
 # ---- device and randomness -------------------------------------------------------------------------------
 def pick_device(name: str = "auto") -> torch.device:
-    """`auto` takes CUDA where there is one, else the CPU. Raises UserError for what cannot be had."""
+    """A device by name; `auto`: CUDA if available, else the CPU. Raises UserError for an unavailable one."""
     if name not in DEVICES:
         raise UserError(f"unknown device {name!r}; allowed: {', '.join(DEVICES)}")
     import torch
     if name == "cuda" and not torch.cuda.is_available():
-        raise UserError("device 'cuda' asked for but this machine has none; use 'auto' or 'cpu'")
+        raise UserError("device 'cuda' is not available on this machine; use 'auto' or 'cpu'")
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     return torch.device(name)
@@ -261,43 +261,43 @@ _device = None
 
 
 def use_device(name: str) -> torch.device:
-    """Let `device()` be what `pick_device(name)` picks, for this process; returns it."""
+    """Set what `device()` returns in this process to `pick_device(name)`; returns it."""
     global _device
     _device = pick_device(name)
     return _device
 
 
 def device() -> torch.device:
-    """The device that this process works on; `auto` unless `use_device` was called."""
+    """The device of this process; `auto` unless `use_device` was called."""
     return _device or use_device("auto")
 
 
 def has_bf16(device: torch.device) -> bool:
-    """Whether the device has bfloat16; emulated it is ten times slower than float32."""
+    """Whether the device computes in bfloat16; emulated, it is ten times slower than float32."""
     import torch
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
-    able = getattr(torch.cpu, "get_capabilities", dict)()     # from torch 2.11 on; before, none is told of
+    able = getattr(torch.cpu, "get_capabilities", dict)()     # absent before torch 2.11
     return bool(able.get("avx512_bf16") or able.get("amx_bf16") or able.get("bf16"))
 
 
 def bf16(device: torch.device, wanted: bool = True) -> torch.autocast:
-    """Context in which networks compute in bfloat16 if wanted and if the device has it, else in float32."""
+    """Context in which networks compute in bfloat16 if wanted and available, else in float32."""
     import torch
     return torch.autocast(device.type, torch.bfloat16, enabled=wanted and has_bf16(device))
 
 
 def generator(seed: int, *labels: object) -> torch.Generator:
-    """A CPU generator for one purpose: the same seed and labels give the same numbers on every device."""
+    """A CPU generator for one purpose, which the seed and labels determine, on every device."""
     import torch
     digest = hashlib.sha256(repr((int(seed), *labels)).encode()).digest()
     return torch.Generator().manual_seed(int.from_bytes(digest[:8], "big") >> 1)
 
 
 def seeded(generator: torch.Generator | int, name: str) -> torch.Generator:
-    """The CPU generator that draws for the instrument `name`: itself, or one of an int, its seed.
+    """A CPU generator: the given one, or a new one with the given seed.
 
-    Raises UserError for anything else.
+    Raises UserError, with the `name` of the instrument that draws, for anything else.
     """
     import torch
     if isinstance(generator, numbers.Integral) and not isinstance(generator, bool):
@@ -309,21 +309,22 @@ def seeded(generator: torch.Generator | int, name: str) -> torch.Generator:
 
 
 # ---- progress --------------------------------------------------------------------------------------------
-progress_stream = None      # progress_stream() -> where bars go instead of standard output, or None
+progress_stream = None      # progress_stream() -> stream of progress bars instead of standard output, or None
 
 
 def progress(total: int, label: str) -> tqdm:
-    """A text progress bar where somebody may see it: a terminal or a notebook. It leaves nothing behind."""
+    """A text progress bar in a terminal or a notebook, which is cleared at its end; elsewhere disabled."""
     stream = progress_stream and progress_stream()
-    seen = stream is not None or sys.stdout.isatty() or "ipykernel" in sys.modules
-    return tqdm(total=total, desc=label, file=stream or sys.stdout, leave=False, miniters=1, disable=not seen)
+    shown = stream is not None or sys.stdout.isatty() or "ipykernel" in sys.modules
+    return tqdm(total=total, desc=label, file=stream or sys.stdout, leave=False, miniters=1,
+                disable=not shown)
 
 
 # ---- chunks ----------------------------------------------------------------------------------------------
 def chunk_size(item_bytes: int, device: torch.device, limit: int = 65536) -> int:
-    """How many items of `item_bytes` of work memory to take at once on `device`.
+    """How many items, of `item_bytes` of memory each, to process at once on `device`.
 
-    On the CPU a chunk that stays near the caches (32 MiB) is the fastest; on CUDA a quarter of free memory.
+    On the CPU 32 MiB in all, near the size of its caches, is fastest; on CUDA a quarter of free memory.
     """
     import torch
     budget = torch.cuda.mem_get_info(device)[0] // 4 if device.type == "cuda" else 32 * 2**20
@@ -333,7 +334,7 @@ def chunk_size(item_bytes: int, device: torch.device, limit: int = 65536) -> int
 def chunked(function: Callable[..., torch.Tensor], *tensors: torch.Tensor, chunk: int) -> torch.Tensor:
     """`function` over chunks of the tensors' first axis, results concatenated.
 
-    A chunk that does not fit in memory is halved and tried again; only a single item that does not fit fails.
+    A chunk that does not fit in memory is halved and repeated, down to a single item.
     """
     import torch
     if chunk < 1:

@@ -3,21 +3,20 @@
 The window of SSIM is separable, so filtering an H x W image with replicated border is `A_h @ image @ A_w.T`
 with one small banded matrix per side. Each side is one batched product for a whole chunk of images, of the
 two halves of its matrix: the upper half is zero in the last columns and the lower half in the first ones, so
-that each multiplies a window of 19 of the 28 pixels of a row. Three more choices make it fast, and safe:
+that each multiplies only 19 of the 28 pixels of a row. Three more choices make it fast and accurate:
 
 - The moments are those of the sum s = x + y and the difference d = x - y instead of x and y. As
   2 (mu_x^2 + mu_y^2) = mu_s^2 + mu_d^2 and 4 mu_x mu_y = mu_s^2 - mu_d^2, and likewise for (co)variances,
-  four filtered maps suffice (x, y, x^2, y^2, xy are five), and nearly equal images, where SSIM decides a
-  search, lose no digits. Both factors of SSIM are (S - D) / (S + D), with a term S of s and D of d.
+  four filtered maps suffice (x, y, x^2, y^2, xy are five), and nearly equal images, on which searches end,
+  lose no digits. Both factors of SSIM are (S - D) / (S + D), with a term S of s and D of d.
 - A variance E[s^2] - E[s]^2 cancels where s is flat and far from zero. Subtracting each image's first pixel
-  leaves exact zeros on a flat background, and so no error. Elsewhere S is off by some eps E[s]^2, and SSIM by
-  D / (S + D)^2 times that; D likewise. This is estimated for every pair, and the pairs that it could move by
-  nearly 1e-5 are done again in float64.
-- Besides the products, time goes to passes over the maps and to calls. So a chunk stays near the caches, all
-  chunks are worked on in place, in the same two blocks of memory, and the views of these are made once.
+  gives exact zeros on a flat background, and so no error. Elsewhere the error of S is about eps E[s]^2, and
+  that of SSIM D / (S + D)^2 times that; D likewise. This is estimated for every pair, and pairs whose error
+  may be near 1e-5 are computed again in float64.
+- Besides the products, passes over the maps and calls take time. So a chunk fits into the caches, all chunks
+  are computed in place, in the same two blocks of memory, and the views of these are made once.
 """
 from functools import cache, partial
-from typing import Literal, overload
 
 import torch
 
@@ -25,38 +24,27 @@ from .runtime import UserError
 
 K1, K2 = 0.01, 0.03
 CONVENTIONS = ("matlab", "skimage", "uniform")
-DOUBTFUL = 1e-6   # estimated float32 error of a pair beyond which float64 is used; the true one is < 1e-5
-DOUBT_PIXELS = 8  # that estimate is the mean of a smooth map: every eighth pixel will do
-LINE = 16         # pairs lie side by side in the moments; a multiple of this fills whole cache lines
-CHUNK_PIXELS = {"cpu": 2**17, "cuda": 2**21}      # 4 MB in flight, near the CPU's caches; CUDA: 64 MB
-
-
-@overload
-def ssim(x: torch.Tensor, y: torch.Tensor, *, convention: str = "matlab", data_range: float | None = None,
-         full: Literal[False] = False) -> torch.Tensor: ...
-
-
-@overload
-def ssim(x: torch.Tensor, y: torch.Tensor, *, convention: str = "matlab", data_range: float | None = None,
-         full: Literal[True]) -> tuple[torch.Tensor, torch.Tensor]: ...
+DOUBTFUL = 1e-6   # estimated float32 error of a pair above which float64 is used; the true one is < 1e-5
+DOUBT_PIXELS = 8  # the estimate is the mean of a smooth map, of which every eighth pixel suffices
+LINE = 16         # pairs are adjacent in the moments; a multiple of this fills whole cache lines
+CHUNK_PIXELS = {"cpu": 2**17, "cuda": 2**21}      # 4 MB of memory, near the CPU's caches; CUDA: 64 MB
 
 
 @torch.no_grad()
-def ssim(x: torch.Tensor, y: torch.Tensor, *, convention: str = "matlab", data_range: float | None = None,
-         full: bool = False) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
+def ssim(x: torch.Tensor, y: torch.Tensor, *, convention: str = "matlab",
+         data_range: float | None = None) -> torch.Tensor:
     """SSIM of each pair (x[i], y[i]); Wang et al. 2004, with K1 = 0.01, K2 = 0.03; `ren`, Equation 1.
 
     x, y: uint8 or floating tensors of one shape [N, H, W] or [N, C, H, W]; channels are averaged.
-    convention: how the local moments are taken.
+    convention: how the local moments are computed.
       "matlab"   MATLAB's ssim: Gaussian window 11 x 11, sigma 1.5, replicated border, mean of the whole map;
       "skimage"  scikit-image with gaussian_weights=True, sigma=1.5, use_sample_covariance=False: the same
-                 window, but the mean leaves out the 5 border pixels whose window leaves the image;
-      "uniform"  scikit-image's defaults: uniform window 7 x 7, sample covariance, 3 border pixels left out.
+                 window, but the mean excludes the 5 border pixels whose window exceeds the image;
+      "uniform"  scikit-image's defaults: uniform window 7 x 7, sample covariance, 3 border pixels excluded.
     data_range: distance between the smallest and largest possible pixel value (L of Equation 1). None: 255
       for uint8 images, 1 for floating ones, which must then lie in [0, 1].
 
-    Returns [N] (float32, or float64 for float64 images); with full=True (that, the map [N, H', W'] or
-    [N, C, H', W']).
+    Returns [N], float32, or float64 for float64 images.
     Raises UserError for an unknown convention, other shapes or types, or images smaller than the window.
     """
     weights, crop, unbias = _window(convention)
@@ -71,22 +59,20 @@ def ssim(x: torch.Tensor, y: torch.Tensor, *, convention: str = "matlab", data_r
     def compare(x, y, dtype):
         kernel = cache(partial(_kernel, [side.to(x.device, dtype) for side in sides], c1, c2))
         chunks = zip(x.split(step), y.split(step))
-        return map(torch.cat, zip(*(kernel(len(a))(a, b, full) for a, b in chunks)))
+        return map(torch.cat, zip(*(kernel(len(a))(a, b) for a, b in chunks)))
 
     double = torch.float64 in (x.dtype, y.dtype)
-    value, doubt, *maps = compare(*planes, torch.float64 if double else torch.float32)
-    if not double and (doubtful := doubt > DOUBTFUL).any():
-        again = compare(*(p[doubtful] for p in planes), dtype=torch.float64)
-        for old, new in zip((value, doubt, *maps), again):
-            old[doubtful] = new.float()
-    value = value.view(len(x), -1).mean(1)
-    return (value, maps[0].view(*x.shape[:-2], *maps[0].shape[1:])) if full else value
+    value, error = compare(*planes, torch.float64 if double else torch.float32)
+    if not double and (doubtful := error > DOUBTFUL).any():
+        again, _ = compare(*(p[doubtful] for p in planes), torch.float64)
+        value[doubtful] = again.float()
+    return value.view(len(x), -1).mean(1)
 
 
 def _kernel(sides, c1, c2, n):
-    """Function that compares n pairs at a time; each call works in the memory of the one before.
+    """Function that compares n pairs at a time; all its calls use the same memory.
 
-    Of planes x, y [n, H W] it gives SSIM [n], an estimate [n] of its error and, if full, its map [n, H', W'].
+    For planes x, y [n, H W] it returns SSIM [n] and an estimate [n] of its rounding error.
     """
     (out_h, h), (out_w, w) = (side.shape for side in sides)
     size = out_h * out_w
@@ -104,7 +90,7 @@ def _kernel(sides, c1, c2, n):
     some_means, some_variances = means[::DOUBT_PIXELS], variances[::DOUBT_PIXELS]
     c1, c2, half = even.new_tensor(c1), even.new_tensor([c2, 0]).view(2, 1, 1), even.new_tensor(-0.5)
 
-    def kernel(x, y, full):
+    def kernel(x, y):
         s.copy_(x)
         d.copy_(y).sub_(s)
         torch.add(d, s, alpha=2, out=s)                                    # the sign of d does not matter
@@ -115,23 +101,21 @@ def _kernel(sides, c1, c2, n):
         filter_h()
 
         variances.addcmul_(means, means, value=-1)                         # var_s + 2 c2, var_d
-        doubt = some_means.square().mul_(some_variances.flip(1))           # before they are shifted back
+        error = some_means.square().mul_(some_variances.flip(1))           # before they are shifted back
         means.add_(pivot.squeeze(2))
         torch.addcmul(c1, mu_s, mu_s, out=mu_s)                            # mu_s^2 + 2 c1
         torch.addcmul(mu_s, mu_d, mu_d, out=mu_d)
         var_d.add_(var_s)                                                  # of_d: S + D of either factor
-        doubt.div_(some_variances[:, 1:].square())
+        error.div_(some_variances[:, 1:].square())
         torch.addcdiv(half, of_s, of_d, out=of_s)                          # S / (S + D) - 1/2: half of it
-        product = mu_s.mul_(var_s)
-        value = product.sum(0).mul_(4 / size)
-        doubt = doubt.sum((0, 1)).mul_(torch.finfo(doubt.dtype).eps / len(doubt))
-        return (value, doubt, 4 * product.T.reshape(n, out_h, out_w)) if full else (value, doubt)
+        value = mu_s.mul_(var_s).sum(0).mul_(4 / size)
+        return value, error.sum((0, 1)).mul_(torch.finfo(error.dtype).eps / len(error))
 
     return kernel
 
 
 def _product(matrix, rows, out):
-    """Call that writes matrix [R, C] @ rows.T of rows [N, C] to the flat `out`; in halves where R is even."""
+    """Function that writes matrix [R, C] @ rows.T, rows [N, C], to the flat `out`; in halves if R is even."""
     parts, reach = matrix[None], matrix.shape[1]
     if len(matrix) % 2 == 0:
         upper, lower = matrix.chunk(2)
@@ -142,7 +126,7 @@ def _product(matrix, rows, out):
 
 
 def _window(convention):
-    """1-D weights of the separable window, border pixels left out, factor on the biased variance."""
+    """1-D weights of the separable window, excluded border pixels, factor on the biased variance."""
     if convention == "uniform":
         return torch.full((7,), 1 / 7, dtype=torch.float64), 3, 49 / 48
     if convention not in CONVENTIONS:
@@ -152,7 +136,7 @@ def _window(convention):
 
 
 def _filter_matrix(size, weights, crop):
-    """[size - 2 crop, size]: row i weighs the pixels around i + crop; beyond the border its edge repeats."""
+    """[size - 2 crop, size]: row i holds the weights of the pixels around i + crop, border replicated."""
     radius = len(weights) // 2
     columns = (torch.arange(size)[:, None] + torch.arange(-radius, radius + 1)).clamp(0, size - 1)
     matrix = torch.zeros(size, size, dtype=weights.dtype)
@@ -160,7 +144,7 @@ def _filter_matrix(size, weights, crop):
 
 
 def _checked_range(x, y, window, data_range):
-    """The range of the pixels; raises UserError where `ssim` says so."""
+    """The data range. Raises UserError as `ssim` documents."""
     for images in (x, y):
         if not isinstance(images, torch.Tensor):
             raise UserError(f"SSIM takes torch tensors, not a {type(images).__name__}")

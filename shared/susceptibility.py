@@ -1,4 +1,4 @@
-"""Susceptibility of a trained model: to an attack along the gradient, and to random perturbations as long.
+"""Susceptibility of a model to an attack along the gradient, and to random perturbations of like norm.
 
 Sutton et al. (`sutton`), Sections 7.1.2 and 7.1.3, equations (6) to (8).
 """
@@ -20,47 +20,48 @@ from .statistics import share_interval
 
 @dataclass(frozen=True, eq=False)
 class Susceptibility:
-    """What an attack and random perturbations of its size did to N images."""
-    correct: torch.Tensor   # bool [N]: of a margin above 0; only these are attacked
-    attack: torch.Tensor    # float32 [N]: Euclidean norm of the smallest attack found, nan where none is
-    vanished: torch.Tensor  # bool [N]: correct, and the gradient is exactly 0 or not finite: no attack tried
-    random: torch.Tensor    # float32 [D, N]: norm of the smallest random perturbation that changes the class
-    deltas: tuple[float, ...]           # D sizes of random perturbations, in lengths of the image's attack
-    draws: int              # random perturbations tried of each size
-    passes: int             # images classified in the searches; not gradients, not what is decided twice
+    """Results of an attack and of random perturbations on N images."""
+    correct: torch.Tensor   # bool [N]: margin above 0; only these are attacked
+    attack: torch.Tensor    # float32 [N]: Euclidean norm of the smallest successful attack, else nan
+    vanished: torch.Tensor  # bool [N]: correct, and not attacked: the gradient is exactly 0 or not finite
+    random: torch.Tensor    # float32 [D, N]: norm of the smallest random perturbation that flips the label
+    deltas: tuple[float, ...]           # D radii of random perturbations, over the norm of the image's attack
+    draws: int              # random perturbations of each radius
+    passes: int             # images classified in the searches, without gradients and second evaluations
 
     @property
     def adversarial_share(self) -> dict[str, float | None]:
-        """`percentage` of the correct images that have an attack, equation (7)."""
+        """`percentage` of correct images with a successful attack, equation (7)."""
         return percentage(int(self.attack.isfinite().sum()), int(self.correct.sum()))
 
     @property
     def random_shares(self) -> list[dict[str, float | None]]:
-        """List of `percentage` of the images with an attack that random perturbations flip, equation (8)."""
+        """List of `percentage` of those that random perturbations of each radius flip, equation (8)."""
         of = int(self.attack.isfinite().sum())
         return [percentage(int(row.isfinite().sum()), of) for row in self.random]
 
 
 def susceptibility(model: Model, x: torch.Tensor, y: torch.Tensor, *, generator: Generator, draws: int = 2000,
-                   deltas: Sequence[float] = (1, 2, 5, 10), count: int = 256, largest: float = 5.0,
+                   deltas: Sequence[float] = (1, 2, 5, 10), steps: int = 256, largest: float = 5.0,
                    loss: Loss = squared_error,
                    bf16: bool = False, clip: bool = False) -> Susceptibility:
     """Attack each correctly classified image along its gradient, then perturb it at random: `Susceptibility`.
 
-    model      any callable as `shared.inference` says
+    model      any callable as described in `shared.inference`
     x, y       float32 images [N, C, H, W] in [0, 1]; their classes, int64 [N]
-    generator  CPU generator of the random perturbations, the same ones for every image and size
-    draws, deltas    perturbations of each size, uniform in a ball of radius delta times the attack's norm
-    count, largest   of the steps tried along the gradient: equally spaced from 0 to `largest`
-    loss       what the attack climbs, `squared_error` as in the paper, or `lost_margin`: it does not vanish
+    generator  CPU generator of the random perturbations, the same for every image and delta
+    draws, deltas    perturbations of each radius, uniform in a ball of delta times the attack's norm
+    steps, largest   step sizes along the gradient, equally spaced from 0 to `largest`, as in `LineSearch`
+    loss       loss that the attack increases: `squared_error` as in the paper, or `lost_margin`, whose
+               gradient does not vanish
     bf16       decide in bfloat16 where that is safe (`Careful`), on devices that have it
-    clip       cut attacked and perturbed images to [0, 1], unlike the paper; norms are those of what is left
-    Raises UserError for images, labels or a model that are not so, NotFinite for one that is not finite
-    outside of [0, 1], where it needs clip=True.
+    clip       clip attacked and perturbed images to [0, 1], unlike the paper; norms are those after clipping
+    Raises UserError for other images, labels or models, and NotFinite for logits that are not finite outside
+    [0, 1] without `clip`.
     """
-    if draws < 1 or count < 2 or not deltas or not all(0 < size < math.inf for size in (largest, *deltas)):
-        raise UserError(f"draws={draws}, count={count}, largest={largest}, deltas={deltas}: draws from 1, "
-                        "count from 2, sizes above 0 are needed")
+    if draws < 1 or steps < 2 or not deltas or not all(0 < size < math.inf for size in (largest, *deltas)):
+        raise UserError(f"draws={draws}, steps={steps}, largest={largest}, deltas={deltas}: draws from 1, "
+                        "steps from 2, sizes above 0 are needed")
     generator = seeded(generator, "susceptibility")
     x = check_images(x, y)
     with frozen(model):
@@ -70,15 +71,15 @@ def susceptibility(model: Model, x: torch.Tensor, y: torch.Tensor, *, generator:
         careful = Careful.measured(model, images, labels) if bf16 and len(images) else Careful(model)
         slopes, _ = gradients(model, images, labels, loss)
         direction, norms = unit(slopes)
-        sizes = scalings(count, largest)
-        with _named_outside(clip):
-            steps = smallest_steps(careful.flips, images, labels, direction, sizes, clip=clip)
-        hit = steps.success
-        size = steps.size[hit]
+        with _outside_explained(clip):
+            smallest = smallest_steps(careful.flips, images, labels, direction, scalings(steps, largest),
+                                      clip=clip)
+        hit = smallest.success
+        size = smallest.size[hit]
         if clip:
             moved = images[hit] + size.view(-1, 1, 1, 1) * direction[hit]
             size = (moved.clamp(0, 1) - images[hit]).flatten(1).norm(dim=1)
-        with _named_outside(clip):
+        with _outside_explained(clip):
             by_size = [random_flips(careful.flips, images[hit], labels[hit], size, points, delta, clip=clip)
                        for delta in deltas]
 
@@ -90,22 +91,22 @@ def susceptibility(model: Model, x: torch.Tensor, y: torch.Tensor, *, generator:
     attacked = correct.nonzero()[:, 0][hit]
     random = []
     for delta, flips in zip(deltas, by_size):
-        turned, first = (flips.first < draws).to(x.device), flips.first[flips.first < draws].to(x.device)
-        norm = delta * size[turned] * points.l2.to(x.device)[first]
+        flipped, first = (flips.first < draws).to(x.device), flips.first[flips.first < draws].to(x.device)
+        norm = delta * size[flipped] * points.l2.to(x.device)[first]
         if clip:
-            start, radius = images[hit][turned], (delta * size[turned]).view(-1, 1, 1, 1)
+            start, radius = images[hit][flipped], (delta * size[flipped]).view(-1, 1, 1, 1)
             norm = L2().distance(start, (start + radius * points.points[first]).clamp(0, 1))
-        random.append(placed(attacked[turned], norm))
+        random.append(placed(attacked[flipped], norm))
     vanished = torch.zeros_like(correct)
     vanished[correct] = (norms == 0).to(x.device)
     inference.warn_of("susceptibility", vanished)
     return Susceptibility(correct, placed(attacked, size), vanished, torch.stack(random), tuple(deltas),
-                          draws, steps.passes + sum(flips.passes for flips in by_size))
+                          draws, smallest.passes + sum(flips.passes for flips in by_size))
 
 
 @contextlib.contextmanager
-def _named_outside(clip):
-    """Inside, a model that is finite on the images, and not on those moved out of [0, 1], is told so."""
+def _outside_explained(clip):
+    """Context that names the cause of logits that are finite in [0, 1] but not outside."""
     try:
         yield
     except inference.NotFinite as error:
@@ -116,7 +117,7 @@ def _named_outside(clip):
 
 
 def percentage(hits: int, of: int, *, confidence: float = 0.95) -> dict[str, float | None]:
-    """`hits` of `of` images in per cent, with the Clopper-Pearson interval; None of no images."""
+    """`hits` of `of` images in per cent, with the Clopper-Pearson interval; None if there are no images."""
     if of == 0:
         return {"hits": 0, "of": 0, "percent": None, "low": None, "high": None}
     low, high = share_interval(hits, of, confidence=confidence)

@@ -83,7 +83,7 @@ def surveyed(model, x):
 INSTRUMENTS = {     # name: (model, images, labels) -> result
     **{name: lambda m, x, y, a=a: a(m, x, y, generator=seeded()) for name, a in ATTACKS.items()},
     "judge": lambda m, x, y: judge(m, x, y, 1 - x, L2(9.0)),
-    "susceptibility": lambda m, x, y: susceptibility(m, x, y, generator=seeded(), draws=4, count=8),
+    "susceptibility": lambda m, x, y: susceptibility(m, x, y, generator=seeded(), draws=4, steps=8),
     "Region": lambda m, x, y: Region(0.1, 5).votes(m, x, generator=seeded()),
     "survey": lambda m, x, y: surveyed(m, x),
     "search": lambda m, x, y: borderline.search(m, x, 1 - x, max_iterations=3),
@@ -94,7 +94,7 @@ INSTRUMENTS = {     # name: (model, images, labels) -> result
     "Careful": lambda m, x, y: inference.logits(inference.Careful.measured(m, x, y), x),
     "gradients": lambda m, x, y: gradients(m, x, y, squared_error),
     "sweep": lambda m, x, y: boxes.sweep(m, x[:1], y[:1], PGD(L2(20), 3, 8), count=4, generator=seeded()),
-    "rates": lambda m, x, y: boxes.rates([m, m], x, y),
+    "rates": lambda m, x, y: boxes.error_rates([m, m], x, y),
     "plane": lambda m, x, y: boxes.plane([m], x[:1], x[1:2], x[2:3], reach=1.0, size=4),
     "roby": lambda m, x, y: roby.measure(m, x, torch.arange(len(x)) % 3),
     "embed": lambda m, x, y: roby.embed(m, x),
@@ -455,7 +455,7 @@ def test_noise_that_leaves_0_and_1_is_named_and_may_be_cut():
 
     y = inference.labels(rooted, X)
     for loss in (squared_error, lost_margin):
-        one_line(lambda loss=loss: susceptibility(rooted, X, y, generator=0, draws=4, count=8, loss=loss),
+        one_line(lambda loss=loss: susceptibility(rooted, X, y, generator=0, draws=4, steps=8, loss=loss),
                  inference.NotFinite, r"moved out of \[0, 1\], as in the paper; clip=True")
     result = susceptibility(rooted, X, y, generator=0, draws=40, deltas=(300.0,), clip=True)
     norms = result.random[0][result.random[0].isfinite()]
@@ -477,7 +477,7 @@ def test_a_search_that_ends_without_an_example_is_counted_and_named(name):
     if ATTACKS[name].threat.size < torch.inf:       # which may well hold no example
         assert not missed and not result.not_found.any()
     else:
-        assert result.not_found.all() and "6 where a search of any distance found nothing" in repr(result)
+        assert result.not_found.all() and "6 without an example at any distance" in repr(result)
         kind = type(ATTACKS[name]).__name__
         assert result.no_gradient.all() or re.match(f"{kind}: .* [1-6] of 6 images", *missed)
 
@@ -604,7 +604,7 @@ def test_adapt_refuses_in_one_line(call, message):
 # ---- small things ------------------------------------------------------------------------------------------
 RANDOM = {name: lambda seed, a=ATTACKS[name]: a(NETWORK, X, Y, generator=seed)
           for name in ("PGD", "OptMargin", "RandomSearch", "Pointwise")} | {
-    "susceptibility": lambda seed: susceptibility(NETWORK, X, Y, generator=seed, draws=4, count=8),
+    "susceptibility": lambda seed: susceptibility(NETWORK, X, Y, generator=seed, draws=4, steps=8),
     "sweep": lambda seed: boxes.sweep(NETWORK, X[:1], Y[:1], PGD(L2(20), 3, 8), count=4, generator=seed)}
 DISTANCES = torch.rand(8, 40, generator=seeded(), dtype=torch.float32)
 OTHERS = {      # they need a generator

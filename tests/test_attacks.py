@@ -158,7 +158,7 @@ def test_the_judge_projects_clips_and_keeps_the_clean_image_of_a_failure(plane):
 ATTACKS = {"fgsm": FGSM(Linf(0.2)), "pgd": PGD(Linf(0.1), 5, 0.03), "pgd-l2": PGD(L2(1.5), 5, 0.5),
            "cw": CarliniWagner(rate=0.1, c=1.0, searches=2, iterations=30),
            "optmargin": OptMargin(rate=0.1, c=1.0, searches=2, iterations=20, noise=0.1, members=4),
-           "line": LineSearch(count=60), "line-margin": LineSearch(count=30, largest=3.0, loss="margin"),
+           "line": LineSearch(steps=60), "line-margin": LineSearch(steps=30, largest=3.0, loss="margin"),
            "random": RandomSearch(Linf(0.6), 50), "random-l2": RandomSearch(L2(9.0), 50),
            "fgsm-search": FGSMSearch(count=100, beyond=(0.0, 0.02, 0.05)),
            "newton": NewtonFool((0.01, 0.1), 30), "bim-l1": BasicIterative("L1", (0.02, 0.3), halvings=4),
@@ -233,7 +233,7 @@ def test_a_model_whose_logits_are_not_finite_near_the_images_is_refused(instrume
     (lambda: CarliniWagner(rate=0.1, c=1.0, probability=1.0), "probability=1.0"),
     (lambda: OptMargin(rate=0.1, c=0.1, members=0), "members=0"),
     (lambda: OptMargin(rate=0.1, c=0.1, noise=0.0), "noise=0.0"), (lambda: Region(0.0), "radius=0.0"),
-    (lambda: Region(0.3, samples=0), "samples=0"), (lambda: LineSearch(count=1), "count=1"),
+    (lambda: Region(0.3, samples=0), "samples=0"), (lambda: LineSearch(steps=1), "steps=1"),
     (lambda: LineSearch(largest=float("inf")), "largest=inf"),
     (lambda: LineSearch(loss="hinge"), "squared, margin"),
     (lambda: FGSMSearch(count=0), "count=0"), (lambda: FGSMSearch(beyond=(0.1, 1.0)), "below 1 beyond"),
@@ -320,14 +320,14 @@ def test_gradient_attacks_agree_with_foolbox(attack, peer, digits):
 @pytest.mark.parametrize("targeted", [False, True])
 def test_a_line_search_ends_at_the_first_step_beyond_the_plane(targeted, loss, plane):
     model, x, y, score, w = plane
-    attack = LineSearch(count=201, largest=0.5, loss=loss, targeted=targeted)
+    attack = LineSearch(steps=201, largest=0.5, loss=loss, targeted=targeted)
     goal = {"target": 1 - y} if targeted else {}
     sizes, result = scalings(201, 0.5), attack(model, x, y, **goal)
     first = torch.searchsorted(sizes, score / w.norm())
     assert (first > 1).all() and result.success.all() and result.passes.equal(1 + first)
     torch.testing.assert_close(result.distance, sizes[first], rtol=0, atol=1e-5)
     # a line too short for all but the nearest tries every step of it
-    short = dataclasses.replace(attack, count=11, largest=float(sizes[first.min()]))(model, x, y, **goal)
+    short = dataclasses.replace(attack, steps=11, largest=float(sizes[first.min()]))(model, x, y, **goal)
     assert short.success.equal(first == first.min()) and (short.passes[~short.success] == 11).all()
 
 

@@ -37,7 +37,8 @@ def regions(model, x, y):
     models = [model, *(network(seed=seed).to(inference.device_of(model, x)) for seed in (1, 2))]
     box = boxes.intervals(x[:1], x, keep=0, least=2)
     agreed = boxes.agreement(boxes.answers(models, x), y)
-    return [box, box.sample(3, generator=seeded()), agreed, boxes.alarm(agreed[0]), boxes.rates(models, x, y),
+    return [box, box.sample(3, generator=seeded()), agreed, boxes.alarm(agreed[0]),
+            boxes.error_rates(models, x, y),
             list(boxes.curve(models, y[:1], box, [2, 9], samples=4, generator=seeded()).values()),
             boxes.noise(x, x.flatten(1)[:, 0], generator=seeded()), list(boxes.lengths(x[:1], x).values())]
 
@@ -61,7 +62,7 @@ def measures(model, x, y):
 COMPARED = INSTRUMENTS | {
     # In bfloat16 the largest logit alone has a meaning.
     "Careful": lambda m, x, y: inference.labels(inference.Careful.measured(m, x, y), x),
-    "susceptibility, squared": lambda m, x, y: susceptibility(m, x, y, generator=0, draws=4, count=8,
+    "susceptibility, squared": lambda m, x, y: susceptibility(m, x, y, generator=0, draws=4, steps=8,
                                                               loss=squared_error, clip=True),
     "regions": regions, "distances": distances,
     "card": measures,

@@ -26,6 +26,7 @@ from report.repository import ROOT
 from shared import runtime
 from shared.card import images_of
 from shared.data import archives, download, sets
+from workflow import data
 
 # Small sets in the published formats: 5 training images a CIFAR-10 batch file, 24 and 8 images of MNIST.
 COUNTS = {"mnist": (24, 8), "cifar10": (25, 6), "gtsrb": (9, 4), "imagenet1000": (0, 3)}
@@ -307,7 +308,8 @@ def test_a_bad_download_is_refused_or_replaced(small, folder, serve, caplog, spo
 
 
 @pytest.mark.parametrize("members, message", [
-    ({}, "lacks data_batch_1.bin"), ({"test_batch.bin": b"123"}, "whole records")])
+    ({}, "lacks data_batch_1.bin"),
+    (dict.fromkeys([*download.CIFAR10_TRAIN, download.CIFAR10_TEST], b"123"), "cannot reshape")])
 def test_a_wrong_cifar_archive_is_refused(members, message):
     with pytest.raises(ValueError, match=message):
         download.parse_cifar10(tar(members))
@@ -398,13 +400,13 @@ def test_report_says_what_is_there_and_what_to_do(small, folder, monkeypatch):
     for name in ("cifar10", "gtsrb", "imagenet1000"):
         small(name)
     np.savez(folder / "mnist.npz", **small("mnist"))
-    lines, sound = sets.report()
+    lines, sound = data.report()
     states = {line.split()[0]: line.split()[1] for line in lines}
     assert sound and states == {
         "mnist": "found", "fashion_mnist": "missing", "cifar10": "missing", "gtsrb": "missing",
         "imagenet1000": "missing", "digits": "embedded", "shapes": "embedded"}
     (folder / "gtsrb.npz").write_bytes(b"")
-    lines, sound = sets.report()
+    lines, sound = data.report()
     assert not sound and any(line.startswith("gtsrb") and "DAMAGED" in line for line in lines)
 
 

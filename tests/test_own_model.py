@@ -114,7 +114,7 @@ def test_what_cannot_be_is_refused_before_anything_runs():
     one_line(lambda: judge(function, X, Y, X[1:], BALL), UserError, r"\[5, 3, 12, 12\] on cpu; float")
     one_line(lambda: inference.accuracy(function, 255 * X, Y), UserError, r"pixels lie in \[")
     one_line(lambda: inference.accuracy(function, X, Y[:5]), UserError, "one per image")
-    one_line(lambda: boxes.rates(single(), X, Y), UserError, "a list")
+    one_line(lambda: boxes.error_rates(single(), X, Y), UserError, "a list")
 
 
 IMAGES = {"beyond": (2 * X, r"pixels lie in \["), "below": (X - 1, r"pixels lie in \["),

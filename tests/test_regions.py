@@ -64,7 +64,7 @@ def test_a_sweep_holds_every_adversarial_example_once(swept):
 
 def test_an_image_that_is_misclassified_or_not_one_is_named(swept):
     models, x, y, _ = swept
-    with pytest.raises(runtime.UserError, match=f"image for class {int(y)}, not {int(y) - 1}, from"):
+    with pytest.raises(runtime.UserError, match=f"classified as {int(y)}, not {int(y) - 1}; take"):
         boxes.sweep(models[0], x, y - 1, FGSMSearch())
     with pytest.raises(runtime.UserError, match=r"a sweep is of one image, .*; these are \[2"):
         boxes.sweep(models[0], x.repeat(2, 1, 1, 1), y.repeat(2), FGSMSearch())
@@ -122,10 +122,10 @@ def test_a_box_holds_its_samples_and_leaves_the_other_values_clean():
     (lambda x, z: intervals(x, 255 * z, least=1), "pixels lie in"),
     (lambda x, z: intervals(x, z, least=9).first(0), "a box of 0 intervals; 5 values are changed"),
     (lambda x, z: intervals(x, z, least=9).first(6), "allowed are 1 to 5"),
-    (lambda x, z: intervals(x, z, keep=0.0, least=9).first(3, widest=0.1), "at most 0.1 was asked for"),
+    (lambda x, z: intervals(x, z, keep=0.0, least=9).first(3, widest=0.1), "at most 0.1 is allowed"),
     (lambda x, z: boxes.agreement(torch.zeros(1, 5), 0), "one network has no other to agree with"),
     (lambda x, z: boxes.alarm([4]), "one network raises no alarm"),
-    (lambda x, z: boxes.kind([0.9]), "two networks or more"),
+    (lambda x, z: boxes.kind([0.9]), "at least two networks"),
     (lambda x, z: intervals(x, z, least=9).first(2.5), "a box of 2.5 intervals"),
     (lambda x, z: intervals(x[..., :2], z, least=9), r"the clean image is \[1, 2, 3, 2\], the examples"),
     (lambda x, z: intervals(z, z, least=9), "one image"),
@@ -133,9 +133,9 @@ def test_a_box_holds_its_samples_and_leaves_the_other_values_clean():
     (lambda x, z: boxes.answers([], z), "no network was passed"),
     *((lambda x, z, sizes=sizes, n=n: boxes.curve([network(0)], 0, intervals(x, z, least=9), sizes,
                                                   samples=n, generator=None), message)
-      for sizes, n, message in (([], 4, "growing sizes"), ([3, 2], 4, "growing sizes"), ([2], 0, "0 samples"),
-                             ([0, 2], 4, "a box of 0"), ([2, 6], 4, "a box of 6"))),
-    *((lambda x, z, u=u, v=v: boxes.plane([], x, u * x, v * x, reach=1, size=3), "point the same way")
+      for sizes, n, message in (([], 4, "increasing sizes"), ([3, 2], 4, "increasing sizes"),
+                                ([2], 0, "0 samples"), ([0, 2], 4, "a box of 0"), ([2, 6], 4, "a box of 6"))),
+    *((lambda x, z, u=u, v=v: boxes.plane([], x, u * x, v * x, reach=1, size=3), "parallel")
       for u, v in ((1, -2), (0, 1), (1, 0)))])
 def test_what_cannot_be_is_named_in_one_line(call, message):
     with pytest.raises(runtime.UserError, match=message) as error:
@@ -150,7 +150,7 @@ def test_rates_agreement_and_curves_are_those_of_loops(swept):
     labels = [[int(model(z[None]).argmax()) for z in images] for model in models]
     assert boxes.answers(models, images).tolist() == labels
     wrong = [sum(c != label for c in row) / len(row) for row in labels]
-    assert boxes.rates(models, images, y).tolist() == wrong
+    assert boxes.error_rates(models, images, y).tolist() == wrong
     counts = [[0] * 4, [0] * 4]
     for first, *others in zip(*labels):
         counts[first != label][others.count(first)] += 1
@@ -158,12 +158,12 @@ def test_rates_agreement_and_curves_are_those_of_loops(swept):
 
     box = intervals(x, result.of(int(result.classes[0])), keep=0.0, least=1)
     curve = boxes.curve(models, y, box, [2, 7, 11], samples=60, generator=seeded("curve"))
-    points = box.points(60, seeded("curve"))
+    points = box.points(60, generator=seeded("curve"))
     for n, b in enumerate(curve["sizes"]):
         z = x.flatten(1).repeat(60, 1)
         z[:, box.values[:b]] = points[:, :b]
         z = z.view(60, *SHAPE)
-        assert curve["rates"][n] == boxes.rates(models, z, y).tolist()
+        assert curve["rates"][n] == boxes.error_rates(models, z, y).tolist()
         assert curve["agreement"][n] == boxes.agreement(boxes.answers(models, z), y).tolist()
         squared = [float(((image - x[0]).double()**2).sum()) for image in z]
         for name, values in (("squared", squared), ("plain", [s**0.5 for s in squared])):

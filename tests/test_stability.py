@@ -245,9 +245,9 @@ def test_panels_show_the_image_and_its_perturbations():
         assert panel["flips"] == int(alone.count) and 0 < panel["flips"] < panel["draws"] == 80
 
 
-@pytest.mark.parametrize("options", [{"draws": 0}, {"count": 1}, {"largest": float("inf")}, {"deltas": ()},
+@pytest.mark.parametrize("options", [{"draws": 0}, {"steps": 1}, {"largest": float("inf")}, {"deltas": ()},
                                      {"deltas": (1, 0)}])
 def test_settings_of_susceptibility_are_refused_in_one_line(options):
     network, images, labels = curved()
-    with pytest.raises(runtime.UserError, match="draws from 1, count from 2, sizes above 0 are needed"):
+    with pytest.raises(runtime.UserError, match="draws from 1, steps from 2, sizes above 0 are needed"):
         susceptibility.susceptibility(network, images, labels, generator=0, **options)

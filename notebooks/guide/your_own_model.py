@@ -262,7 +262,7 @@ typical("boundary_distance", "boundary_censored", "purity")
 from boundary_book.attacks.line import lost_margin
 from boundary_book.susceptibility import susceptibility
 
-noise = susceptibility(model, x, y, generator=0, draws=100, count=512, largest=10.0, loss=lost_margin)
+noise = susceptibility(model, x, y, generator=0, draws=100, steps=512, largest=10.0, loss=lost_margin)
 flipped = [share["percent"] for share in noise.random_shares]    # None where no image has an attack
 
 # %%
@@ -310,7 +310,7 @@ attack = PGD(L2(1.5), steps=20, step=0.4)
 examples = regions.sweep(model, x[chosen], y[chosen], attack, generator=0).images if len(chosen) else x[:0]
 if len(examples):
     samples = regions.intervals(x[chosen], examples, least=1).sample(200, generator=0)
-    errors = regions.rates(models, samples, y[chosen])
+    errors = regions.error_rates(models, samples, y[chosen])
 else:
     print("no example found")
 

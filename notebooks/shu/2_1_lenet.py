@@ -113,7 +113,7 @@ display.picture(ax.figure, "An image of two pixels, an attack's images and their
                 "A plane of two classes, a star, dots beyond the boundary, and a rectangle around them.")
 fast = boxes.intervals(clean, examples, least=2).first(2)
 ends = zip(fast.values.tolist(), zip(fast.low.tolist(), fast.high.tolist()))
-toy.compare(dict(ends) == rectangle and boxes.rates(models, inside, label).tolist() == rates, "box and rates")
+toy.compare(dict(ends) == rectangle and boxes.error_rates(models, inside, label).tolist() == rates, "box and rates")
 display.say(prose.fill("Of the random images of the box the attacked network misclassifies {own:.0%}, "
                        "the others {least:.0%} to {most:.0%}.", {"own": rates[0], "least": min(rates[1:]),
                                                       "most": max(rates[1:])}))

@@ -89,7 +89,7 @@ display.picture(ax.figure, "Adversarial images on all sides of an image of two p
 fast = boxes.intervals(clean, examples, least=2).first(2)
 order = fast.values.argsort()
 toy.compare(fast.low[order].equal(low) and fast.high[order].equal(high)
-            and boxes.rates(models, inside, label).tolist() == rates, "box and rates")
+            and boxes.error_rates(models, inside, label).tolist() == rates, "box and rates")
 display.say(prose.fill("All adversarial images mislead the attacked network, but only {share:.0%} of "
                        "the random images between them do.", {"share": rates[0]}))
 

@@ -1,7 +1,7 @@
-"""Attacks by the sign or direction of the loss gradient, FGSM and PGD, and their use in adversarial training.
+"""Attacks along the loss gradient, FGSM and PGD, and their use in adversarial training.
 
-FGSM: Goodfellow et al. 2015. PGD: Madry et al. 2018; `he`, Sections 2.4 and 3.3. All climb the cross-entropy
-of the true class, or descend that of the target.
+FGSM: Goodfellow et al. 2015. PGD: Madry et al. 2018; `he`, Sections 2.4 and 3.3. They increase the
+cross-entropy of the true class, or decrease that of the target.
 """
 import contextlib
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from .threat import L1, Threat, checked
 
 @dataclass(frozen=True)
 class FGSM(Attack):
-    """One step of the whole size of the threat from the clean image."""
+    """One step of the length `threat.size` from the clean image."""
     threat: Threat
 
     def __post_init__(self) -> None:
@@ -27,14 +27,14 @@ class FGSM(Attack):
 
     def propose(self, model: Model, x: torch.Tensor, goal: torch.Tensor,
                 draw: torch.Tensor | None) -> tuple[torch.Tensor, ...]:
-        """The stepped images [N, C, H, W], not yet cut to [0, 1], and one pass for each [N]."""
-        move, lost = _ascent(model, x, goal, self.threat)
-        return x + self.threat.size * move, torch.ones_like(goal), lost
+        """The images after the step [N, C, H, W], not yet clipped to [0, 1], and one pass for each [N]."""
+        move, no_gradient = _ascent(model, x, goal, self.threat)
+        return x + self.threat.size * move, torch.ones_like(goal), no_gradient
 
 
 @dataclass(frozen=True)
 class PGD(Attack):
-    """`steps` steps, each brought back into the ball and into [0, 1]; the last iterate is proposed.
+    """`steps` steps, each projected onto the ball and clipped to [0, 1]; the last iterate is proposed.
 
     step          length of a step in the threat's norm, on the scale of pixels in [0, 1]
     random_start  start uniformly in the ball instead of at the clean image
@@ -52,7 +52,7 @@ class PGD(Attack):
                             "from 1, of a length above 0, is needed")
 
     def draw(self, x: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor | None:
-        """A start in the ball for each image, float32 [N, C, H, W] on the CPU, or None where it is clean."""
+        """The offset of each image's random start, float32 [N, C, H, W] on the CPU; None without one."""
         if not self.random_start:
             return None
         if generator is None:
@@ -61,30 +61,30 @@ class PGD(Attack):
 
     def propose(self, model: Model, x: torch.Tensor, goal: torch.Tensor,
                 draw: torch.Tensor | None) -> tuple[torch.Tensor, ...]:
-        """The last iterates [N, C, H, W] and `steps` passes for each [N]; `draw` as `draw` gives it."""
+        """The last iterates [N, C, H, W] and `steps` passes for each [N]."""
         z = x if draw is None else (x + draw).clamp(0, self.white)
-        lost = torch.zeros_like(goal, dtype=torch.bool)
+        without = torch.zeros_like(goal, dtype=torch.bool)     # a usable gradient, in some step
         for _ in range(self.steps):
             move, no_gradient = _ascent(model, z, goal, self.threat)
             z = self.threat.project(z + self.step * move, x).clamp(0, self.white)
-            lost = no_gradient | lost
-        return z, torch.full_like(goal, self.steps), lost
+            without = without | no_gradient
+        return z, torch.full_like(goal, self.steps), without
 
 
 @dataclass(frozen=True)
 class Adversarial:
-    """Training hook `hook(net, images, labels, generator) -> images`: each batch becomes the attack's images.
+    """Training hook `hook(net, images, labels, generator) -> images`: replaces a batch by attacked images.
 
-    attack      an untargeted attack of this module; its last iterates are trained on, successful or not
-    train_mode  whether batch normalisation works by the batch while the attack runs, each pass moving the
-                running averages too, as in the CIFAR-10 training that `he` builds on; else in eval mode
+    attack      an untargeted attack of this module; training uses its last iterates, successful or not
+    train_mode  whether the attack runs in training mode, as in the CIFAR-10 training that `he` builds on:
+                batch normalisation then uses the batch's statistics, and each pass updates the running ones
     """
     attack: Attack
     train_mode: bool = True
 
     def __post_init__(self) -> None:
         if self.attack.threat.targeted:
-            raise UserError("adversarial training takes an untargeted attack: labels are what is to be left")
+            raise UserError("adversarial training takes an untargeted attack")
 
     def __call__(self, net: torch.nn.Module, images: torch.Tensor, labels: torch.Tensor,
                  generator: torch.Generator) -> torch.Tensor:
@@ -97,10 +97,10 @@ class Adversarial:
 
 def scored(model: Model, z: torch.Tensor,
            goal: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Logits [n, K] of images z, the gradient of the cross-entropy of classes `goal` [n], and which lack it.
+    """Logits [n, K] of images z, gradients of the cross-entropy of classes `goal`, and which are unusable.
 
-    Of an image whose gradient is 0 that of minus the margin takes its place: the probabilities of float32
-    logits that are far apart are exactly 0 and 1. What is not finite is `mended`. Both count as lacking.
+    Where the gradient is 0, because float32 probabilities of distant logits are exactly 0 and 1, the gradient
+    of minus the margin replaces it. Values that are not finite are `mended`. Both count as unusable.
     """
     scores = z.new_empty(0)
 
@@ -113,19 +113,19 @@ def scored(model: Model, z: torch.Tensor,
         return -label_margins(model(images).float(), goal[flat])
 
     _, slope = gradient(loss, z)
-    lost = unusable(slope)
-    if lost.any():
+    no_gradient = unusable(slope)
+    if no_gradient.any():
         slope = mended(slope)
         flat = unusable(slope)
         if flat.any():
             slope[flat] = mended(gradient(lost_margin, z[flat])[1])
-    return scores.detach(), slope, lost
+    return scores.detach(), slope, no_gradient
 
 
 def _ascent(model, z, goal, threat):
-    """The move of length 1 from images z that serves the attacker most, to first order; which have none."""
-    _, slope, lost = scored(model, z, goal)
+    """The best move of length 1 from images z, to first order; and which have no usable gradient."""
+    _, slope, no_gradient = scored(model, z, goal)
     slope = -slope if threat.targeted else slope
-    if isinstance(threat, L1):      # its step moves one value: not one that is at the end of its range
+    if isinstance(threat, L1):      # its step changes one value, so one that clipping will not undo
         slope = slope * torch.where(slope > 0, z < 1, z > 0)
-    return threat.steepest(slope), lost
+    return threat.steepest(slope), no_gradient

@@ -1,4 +1,4 @@
-"""The attack of `sutton`, Section 7.1.2: the smallest step along a gradient that changes the class."""
+"""The attack of `sutton`, Section 7.1.2: the shortest step along a gradient that changes the class."""
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ from .. import inference, runtime
 from ..inference import Model, device_of, differentiable, frozen, label_margins, memory_format
 from ..runtime import UserError
 from .judge import Attack
-from .search import Decide, first_flips, reaches
 from .threat import L2
+from .trials import Decide, first_flips, reaches
 
 Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]     # of logits [N, K] and labels [N]: [N]
 
 
 def squared_error(scores: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """Loss of each image, float32 [N]: squared distance of the net's probabilities from the label's.
+    """Loss of each image, float32 [N]: squared distance of the probabilities from the one-hot label.
 
-    One logit: (sigmoid - label)^2, in float32 as Tensorflow computes it by default: the sigmoid of a logit
-    above about 17 is exactly 1, and the gradient of such an image exactly 0. Several: softmax, one-hot label.
+    One logit: (sigmoid - label)^2, in float32 as in TensorFlow by default: for a logit above about 17 the
+    sigmoid is exactly 1 and the gradient exactly 0. Several: softmax.
     """
     if scores.shape[1] == 1:
         return (scores[:, 0].sigmoid() - labels) ** 2
@@ -29,17 +29,17 @@ def squared_error(scores: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
 
 
 def lost_margin(scores: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """Minus the margin, float32 [N]. Of one logit, its gradient has the squared error's direction, without
-    saturation; of several, it points to the runner-up.
+    """Minus the margin, float32 [N]. For one logit its gradient has the direction of the squared error's
+    without saturation; for several it points to the second-largest logit.
     """
     return -label_margins(scores, labels)
 
 
 def gradients(model: Model, images: torch.Tensor, labels: torch.Tensor,
               objective: Loss) -> tuple[torch.Tensor, torch.Tensor]:
-    """Gradient [N, C, H, W] of `objective(logits, labels)` at each image, and the logits [N, K], K from 1 on.
+    """Gradient [N, C, H, W] of `objective(logits, labels)` at each image, and the logits [N, K].
 
-    Both are on the device of the images. The model's mode and its parameters' gradients stay as they were.
+    Both are on the device of the images. The model's mode and its parameters' gradients are left unchanged.
     """
     inference.check_tensors(images=images, labels=labels)
     device, order = device_of(model, images), memory_format(model)
@@ -64,7 +64,7 @@ def gradients(model: Model, images: torch.Tensor, labels: torch.Tensor,
 def unit(slopes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Gradients [N, ...] scaled to Euclidean norm 1 and their norms float64 [N]; 0 where 0 or not finite.
 
-    Norms are taken in float64: in float32 the square of a small number, 1e-25, is 0.
+    Norms are computed in float64: in float32 the square of 1e-25 is 0.
     """
     norms = slopes.flatten(1).double().norm(dim=1)
     usable = norms.isfinite() & (norms > 0)
@@ -73,35 +73,35 @@ def unit(slopes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 class Steps(NamedTuple):
-    """The smallest step found on each of N images."""
-    size: torch.Tensor        # float32 [N]: its Euclidean norm; 0 where none flips or none was tried
+    """The shortest successful step on each of N images."""
+    size: torch.Tensor        # float32 [N]: its Euclidean norm; 0 where no step flips the label
     success: torch.Tensor     # bool [N]: whether a step flips the label
-    direction: torch.Tensor   # float32 [N, C, H, W]: its unit vector; 0 where the gradient is
-    passes: int               # images classified, and of them ...
-    needed: int               # ... the passes of a loop that stops at the smallest scaling
+    direction: torch.Tensor   # float32 [N, C, H, W]: its unit vector; 0 where the gradient is 0
+    passes: int               # these four as in `Flips`
+    needed: int
     rejudged: int
     overturned: int
 
     def norms(self) -> dict[str, torch.Tensor]:
-        """`{"l1", "l2", "linf"}`: each float32 [N], 0 where no attack was found."""
+        """`{"l1", "l2", "linf"}`: each float32 [N], 0 without success."""
         flat = self.direction.flatten(1).abs()
         return {"l1": self.size * flat.sum(1), "l2": self.size, "linf": self.size * flat.amax(1)}
 
 
-def scalings(count: int = 256, largest: float = 5.0) -> torch.Tensor:
-    """`count` equally spaced sizes from 0 to `largest`, float32 (both inferred from Figures 11 and 12)."""
-    return torch.linspace(0, largest, count, dtype=torch.float32)
+def scalings(steps: int = 256, largest: float = 5.0) -> torch.Tensor:
+    """`steps` equally spaced step sizes, 0 to `largest`, float32 (both inferred from Figures 11 and 12)."""
+    return torch.linspace(0, largest, steps, dtype=torch.float32)
 
 
 def smallest_steps(decide: Decide, images: torch.Tensor, labels: torch.Tensor, direction: torch.Tensor,
                    sizes: torch.Tensor, *, clip: bool = False) -> Steps:
-    """The smallest of `sizes` at which image + size * direction gets another class than its label.
+    """The smallest of `sizes` at which image + size * direction is not classified as its label.
 
     decide     `decide(images, labels) -> Decision`, such as `Careful.flips`
-    images     float32 [N, C, H, W] that the model classifies as labels int64 [N]
-    direction  [N, C, H, W], from `unit`; where it is 0 no attack is tried
-    sizes      float32 [S], increasing, beginning with 0, which is not tried: the image itself
-    clip       whether images are cut to [0, 1]; in the paper they are not
+    images     float32 [N, C, H, W], classified as their labels int64 [N]
+    direction  [N, C, H, W], from `unit`; images whose direction is 0 are skipped
+    sizes      float32 [S], increasing from 0; the first, the image itself, is not evaluated
+    clip       whether images are clipped to [0, 1]; in the paper they are not
     """
     tried = direction.flatten(1).abs().amax(1).nonzero()[:, 0]
 
@@ -125,42 +125,43 @@ LOSSES = {"squared": squared_error, "margin": lost_margin}
 
 @dataclass(frozen=True)
 class LineSearch(Attack):
-    """The first of `count` equal steps, 0 (the image itself) to `largest`, along the gradient that succeeds.
+    """The shortest successful step along the gradient, one backward pass an image.
 
+    steps     number of step sizes, equally spaced from 0 (the image itself) to `largest`
+    largest   Euclidean norm of the longest step, on the scale of pixels in [0, 1]
     loss      "squared" as in the paper, or "margin", whose gradient does not vanish
-    largest   longest step, Euclidean, on the scale of pixels in [0, 1]
-    targeted  whether a given class is to be reached, instead of the true one to be left
-    Images are cut to [0, 1], unlike in the paper. One gradient an image, then forward passes alone.
+    targeted  as in `Threat`
+    Images are clipped to [0, 1], unlike in the paper.
     """
-    count: int = 256
+    steps: int = 256
     largest: float = 5.0
     loss: str = "squared"
     targeted: bool = False
 
     def __post_init__(self) -> None:
-        if self.count < 2 or not 0 < self.largest < math.inf:
-            raise UserError(f"LineSearch with count={self.count}, largest={self.largest}: at least 2 sizes "
-                            "(0 is the first) and a largest above 0 are needed")
+        if self.steps < 2 or not 0 < self.largest < math.inf:
+            raise UserError(f"LineSearch with steps={self.steps}, largest={self.largest}: at least 2 step "
+                            "sizes (0 is the first) and a largest above 0 are needed")
         if self.loss not in LOSSES:
             raise UserError(f"unknown loss {self.loss!r}; allowed: {', '.join(LOSSES)}")
 
     @property
     def threat(self) -> L2:
-        """The L2 ball of no limited size: the search looks for the nearest example on the line."""
+        """The L2 ball of infinite size: the attack minimises the norm."""
         return L2(targeted=self.targeted)
 
     def propose(self, model: Model, x: torch.Tensor, goal: torch.Tensor,
                 draw: torch.Tensor | None) -> tuple[torch.Tensor, ...]:
-        """The nearest examples [N, C, H, W], NaN where none was found, and the passes of each image [N]."""
+        """The nearest examples [N, C, H, W], NaN without success, and the passes of each image [N]."""
         own = model.model if isinstance(model, inference.Classifier) else model     # one logit stays one
         slopes, scores = gradients(own, x, goal, LOSSES[self.loss])
-        there, lost = (inference.classes(scores) == goal) == self.targeted, inference.unusable(slopes)
+        already = (inference.classes(scores) == goal) == self.targeted
         direction, _ = unit(inference.mended(-slopes if self.targeted else slopes))
-        direction[there] = 0
+        direction[already] = 0
         decide = reaches(model, self.targeted)
-        smallest = smallest_steps(decide, x, goal, direction, scalings(self.count, self.largest), clip=True)
-        steps = (smallest.size / (self.largest / (self.count - 1))).round().long()
-        tried = direction.flatten(1).any(1) * (self.count - 1)
+        smallest = smallest_steps(decide, x, goal, direction, scalings(self.steps, self.largest), clip=True)
+        first = (smallest.size / (self.largest / (self.steps - 1))).round().long()
+        evaluated = direction.flatten(1).any(1) * (self.steps - 1)
         z = (x + smallest.size.view(-1, 1, 1, 1) * direction).clamp(0, 1)
-        z = torch.where((there | smallest.success).view(-1, 1, 1, 1), z, torch.nan)
-        return z, 1 + torch.where(smallest.success, steps, tried), lost
+        z = torch.where((already | smallest.success).view(-1, 1, 1, 1), z, torch.nan)
+        return z, 1 + torch.where(smallest.success, first, evaluated), inference.unusable(slopes)

@@ -1,4 +1,4 @@
-"""Random perturbations of `sutton` on trained models (Section 7.1.3)."""
+"""Random perturbations of trained models (`sutton`, Section 7.1.3), and an attack by them."""
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ import torch
 from ..inference import Generator, Model
 from ..runtime import UserError, seeded
 from .judge import Attack
-from .search import Decide, Flips, first_flips, reaches
 from .threat import Threat, checked
+from .trials import Decide, Flips, first_flips, reaches
 
 
 def uniform_ball(count: int, shape: Sequence[int], generator: Generator) -> torch.Tensor:
-    """`count` points of the uniform law on the unit ball of all tensors of `shape`: float32 [count, *shape].
+    """`count` points uniform in the L2 unit ball of tensors of `shape`: float32 [count, *shape].
 
-    A normal vector over its norm, times the n-th root of a uniform number; drawn on the CPU.
+    A Gaussian vector over its norm, times the n-th root of a uniform number; drawn on the CPU.
     """
     generator = seeded(generator, "uniform_ball")
     points = torch.randn(count, math.prod(shape), generator=generator, dtype=torch.float32)
@@ -26,7 +26,7 @@ def uniform_ball(count: int, shape: Sequence[int], generator: Generator) -> torc
 
 
 class Draws(NamedTuple):
-    """The fixed set of perturbations that every image and every delta is tried with."""
+    """A set of perturbations, the same for every image and every delta."""
     points: torch.Tensor   # float32 [draws, C, H, W] of the unit ball, by increasing Euclidean norm
     l1: torch.Tensor       # their norms, float32 [draws]
     l2: torch.Tensor
@@ -35,7 +35,7 @@ class Draws(NamedTuple):
 
 def draw(count: int, shape: Sequence[int], generator: Generator, *,
          device: torch.device | str = "cpu") -> Draws:
-    """`count` draws from the unit ball, by increasing norm: the first to flip an image is its smallest."""
+    """`count` draws from the unit ball, by increasing norm: the first that flips a label is the smallest."""
     points = uniform_ball(count, shape, generator)
     points = points[points.flatten(1).norm(dim=1).argsort()]
     flat = points.flatten(1)
@@ -47,8 +47,8 @@ def random_flips(decide: Decide, images: torch.Tensor, labels: torch.Tensor, siz
     """`Flips` of the images [N, C, H, W] under image + delta * size * point, for each point of `draws`.
 
     sizes   float32 [N]: Euclidean norm of each image's smallest attack
-    exact   count every flipping draw instead of stopping at the first
-    clip    whether images are cut to [0, 1]; in the paper they are not
+    exact   evaluate all draws, instead of stopping at the first that flips the label
+    clip    whether images are clipped to [0, 1]; in the paper they are not
     """
     radius = (delta * sizes).to(images.device).view(-1, *[1] * (images.ndim - 1))
 
@@ -62,9 +62,9 @@ def random_flips(decide: Decide, images: torch.Tensor, labels: torch.Tensor, siz
 
 @dataclass(frozen=True)
 class RandomSearch(Attack):
-    """The first of `draws` points drawn uniformly from the threat's ball that changes the class.
+    """The first of `draws` perturbations, uniform in the threat's ball, that changes the class.
 
-    The points are the same for all images of a call. What this finds, random perturbations of that size find.
+    They are the same for all images of a call. A baseline: it needs no gradient and no search.
     """
     threat: Threat
     draws: int = 1000
@@ -75,14 +75,14 @@ class RandomSearch(Attack):
             raise UserError(f"RandomSearch with draws={self.draws}: at least 1 is needed")
 
     def draw(self, x: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor:
-        """The points, float32 [1, draws, C, H, W] on the CPU."""
+        """The perturbations, float32 [1, draws, C, H, W] on the CPU."""
         if generator is None:
-            raise UserError("RandomSearch draws its points: pass generator=torch.Generator()")
+            raise UserError("RandomSearch draws its perturbations: pass generator=torch.Generator()")
         return self.threat.random(x.new_empty(self.draws, *x.shape[1:], device="cpu"), generator)[None]
 
     def propose(self, model: Model, x: torch.Tensor, goal: torch.Tensor,
                 draw: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """The first perturbed images [N, C, H, W] that succeed, NaN where none does, and the passes [N]."""
+        """The first successful images [N, C, H, W], NaN without success, and the passes [N]."""
         points = draw[0]
 
         def perturbed(rows, steps):

@@ -4,11 +4,11 @@ The adversarial image z = 1/2 + tanh(w + delta)/2 minimises
 
     D + c * sum_i max(0, Z(z + v_i)_y - max_{j != y} Z(z + v_i)_j + kappa),    D = scale * |z - z_0|^2
 
-over delta from 0, with Z the logits and v_i the members' noise (one member without noise: Carlini & Wagner).
-c is found by binary search. What the paper leaves open is the authors' code, after that of Carlini & Wagner:
-tanh space with a little room beyond black and white, TensorFlow's Adam, the rule that ends a search early.
+over delta, starting at 0, with Z the logits and v_i the members' noise (Carlini & Wagner: one member, v = 0).
+A binary search finds c. Where the paper gives no detail this follows the authors' code, which builds on that
+of Carlini & Wagner: a tanh space slightly wider than [0, 1], TensorFlow's Adam, early stopping.
 
-Each image goes through its searches at its own pace, and leaves the batch after the last.
+Each image advances through its searches independently, and leaves the batch after the last.
 """
 from dataclasses import dataclass
 from typing import ClassVar
@@ -19,13 +19,13 @@ from ..inference import Model, gradient, memory_format, mended, unusable
 from ..runtime import UserError
 from .directions import directions
 from .judge import Attack, fooled, setting_of, values
-from .search import State
 from .threat import L2, per_image
+from .trials import State
 
 BETA, BETA_SQUARE, EPSILON = 0.9, 0.999, 1e-8   # Adam's, TensorFlow's defaults
-LARGEST_C = 1e10                                # upper end of the search for c: not met before a success
-FIRST_LOSS = 1e6                                # what the first check of a search compares with
-FALL = 0.9999                                   # a search goes on while its loss falls below this share
+LARGEST_C = 1e10                                # upper bound of c until a search succeeds
+FIRST_LOSS = 1e6                                # the loss that the first check of a search compares with
+FALL = 0.9999                                   # a search ends unless its loss falls below this share
 STOPS = ("image", "batch", "never")
 
 
@@ -34,17 +34,17 @@ class CarliniWagner(Attack):
     """Carlini & Wagner's L2 attack (2017) with binary search over c.
 
     rate        Adam's learning rate
-    c           first weight of the classification term; it may be a tuple
-    searches    values of c that are tried (binary-search steps)
-    iterations  steps of Adam for each, at most
-    confidence  kappa: success needs a margin above it between the logits; it may be a tuple
+    c           initial weight of the classification term; may be a tuple, see `Attack.per_image`
+    searches    number of values of c (binary-search steps)
+    iterations  largest number of Adam's steps for each
+    confidence  kappa: success needs a larger difference of logits; may be a tuple
     scale       weight of the squared distance on [0, 1] pixels; the authors' OptMargin on MNIST has 1/255^2
-    reach       1/2 and a little more: pixels p enter tanh space as arctanh((p - 1/2)/reach)
-    stop        every tenth of the iterations a search ends if its loss has not fallen: "image" for
-                each by itself; "batch" by the sum over the images of a chunk, as the authors' code does, so
-                that results depend on the chunk; "never"
-    probability None; else success is what `judge.fooled` says, whatever the confidence, as in Foolbox 2
-    targeted    whether a given class is to be reached, instead of the true one to be left
+    reach       slightly more than 1/2: a pixel p is arctanh((p - 1/2)/reach) in tanh space
+    stop        whether a search ends if its loss has not fallen in a tenth of the iterations: "image", judged
+                for each image; "batch", by the sum over a chunk as in the authors' code, so that results
+                depend on the chunk; "never"
+    probability None; else success is that of `judge.fooled`, regardless of confidence, as in Foolbox 2
+    targeted    as in `Threat`
     """
     rate: float
     c: float | tuple[float, ...]
@@ -74,28 +74,28 @@ class CarliniWagner(Attack):
 
     @property
     def threat(self) -> L2:
-        """The L2 ball of no limited size: the search looks for the nearest example."""
+        """The L2 ball of infinite size: the attack minimises the norm."""
         return L2(targeted=self.targeted)
 
     def noises(self, shape: torch.Size, generator: torch.Generator | None) -> torch.Tensor:
-        """Noise v_i [members, C, H, W] of the ensemble's members, on the CPU; here one member without any."""
+        """Noise v_i [members, C, H, W] of the ensemble, on the CPU; here one member without noise."""
         return torch.zeros(1, *shape, dtype=torch.float32)
 
     def draw(self, x: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor:
-        """The noise of all images, float32 [1, members, C, H, W] on the CPU."""
-        return self.noises(x.shape[1:], generator)[None]     # the same for all images
+        """The members' noise, the same for all images: float32 [1, members, C, H, W] on the CPU."""
+        return self.noises(x.shape[1:], generator)[None]
 
     def propose(self, model: Model, x: torch.Tensor, goal: torch.Tensor,
                 draw: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """The nearest examples [N, C, H, W], NaN where none was found, and the passes of each image [N]."""
+        """The nearest examples [N, C, H, W], NaN without success, and the passes of each image [N]."""
         nearest, passes = torch.full_like(x, torch.nan), torch.zeros_like(goal)
-        noise, s, lost = draw[0], self._start(x, goal), torch.zeros_like(goal, dtype=torch.bool)
+        noise, s, without = draw[0], self._start(x, goal), torch.zeros_like(goal, dtype=torch.bool)
         while len(s.at):
             tanh = torch.tanh(s.w + s.delta)
             z = (1 + tanh) / 2
             hinge, slope, over = self._ensemble(model, z, s.goal, noise, s.confidence)
             no_gradient = unusable(slope) & (hinge > 0)
-            lost[s.at] |= no_gradient
+            without[s.at] |= no_gradient
             slope = mended(slope) if no_gradient.any() else slope
             moved = z - s.origin
             distance = self.scale * moved.flatten(1).square().sum(1)
@@ -114,7 +114,7 @@ class CarliniWagner(Attack):
                 done = s.search == self.searches
                 nearest[s.at[done]], passes[s.at[done]] = s.best[done], s.passes[done]
                 s.keep(~done)
-        return nearest, passes, lost
+        return nearest, passes, without
 
     def _start(self, x, goal):
         def same(value, dtype=torch.float32):
@@ -153,22 +153,22 @@ class CarliniWagner(Attack):
 
     @property
     def _first_loss(self):
-        """What the first look of a search compares with; the authors' constant belongs to a batch."""
+        """The loss that the first check of a search compares with; the authors' constant is for a batch."""
         return FIRST_LOSS if self.stop == "batch" else torch.inf
 
     def _stalled(self, s, loss):
-        """Which searches have not brought the loss down since the last look; looks come every tenth."""
+        """Which searches have not lowered the loss since the last check, a tenth of the iterations ago."""
         if self.stop == "never":
             return torch.zeros_like(s.succeeded)
         if self.stop == "batch":
             loss = loss.sum().expand_as(loss)
-        look = s.t % max(1, self.iterations // 10) == 0
-        stalled = look & (loss > FALL * s.last)
-        s.last = torch.where(look, loss, s.last)
+        check = s.t % max(1, self.iterations // 10) == 0
+        stalled = check & (loss > FALL * s.last)
+        s.last = torch.where(check, loss, s.last)
         return stalled
 
     def _next_search(self, s, ended):
-        """Where a search has ended: bring the bounds on c together, take the next c, start from delta = 0."""
+        """Where a search has ended: tighten the bounds on c, take the next c, restart from delta = 0."""
         s.upper = torch.where(ended & s.succeeded, torch.minimum(s.upper, s.c), s.upper)
         s.lower = torch.where(ended & ~s.succeeded, torch.maximum(s.lower, s.c), s.lower)
         bounded = s.upper < LARGEST_C
@@ -183,11 +183,11 @@ class CarliniWagner(Attack):
 
 @dataclass(frozen=True)
 class OptMargin(CarliniWagner):
-    """Carlini & Wagner's attack on an ensemble: the image, plain and with members - 1 noises (`he`, 3.2).
+    """Carlini & Wagner's attack on an ensemble: the image without and with members - 1 noises (`he`, 3.2).
 
-    noise    RMS of each noise in [0, 1] units: 0.3 for MNIST, 8/255 else
-    members  of the ensemble. The noises are orthogonal, drawn once a call, and the same for all images; noisy
-             images are not clipped. The example is the image without noise, where all members are fooled.
+    noise    RMS of each noise in [0, 1] units: 0.3 for MNIST, else 8/255
+    members  size of the ensemble. The noises are orthogonal, drawn once a call, and the same for all images;
+             noisy images are not clipped. An example is an image that all members misclassify.
     """
     noise: float = 0.3
     members: int = 20
@@ -200,20 +200,20 @@ class OptMargin(CarliniWagner):
 
     @property
     def copies(self) -> int:
-        """Passes that one step of one image takes: one a member."""
+        """Forward passes of one step of one image: one a member."""
         return self.members
 
     def noises(self, shape: torch.Size, generator: torch.Generator | None) -> torch.Tensor:
-        """Float32 [members, C, H, W] on the CPU: orthogonal, each of RMS `noise`, the last zero."""
+        """Float32 [members, C, H, W] on the CPU: orthogonal, of RMS `noise`, the last zero."""
         if generator is None:
             raise UserError("OptMargin draws its noise: pass generator=torch.Generator()")
         rows = self.noise * directions(shape.numel(), self.members, generator=generator)
-        rows[-1] = 0    # the authors replace the last of the orthogonal columns
+        rows[-1] = 0    # as in the authors' code, which replaces the last of the orthogonal columns
         return rows.view(-1, *shape)
 
 
 def _adam(s, gradient, rate):
-    """A step of Adam in TensorFlow's form: epsilon is added to the uncorrected root."""
+    """A step of Adam as in TensorFlow: epsilon is added to the uncorrected root."""
     t = s.t.double()
     rate = rate * (1 - BETA_SQUARE**t).sqrt() / (1 - BETA**t)
     s.mean.lerp_(gradient, 1 - BETA)

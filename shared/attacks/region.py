@@ -1,4 +1,4 @@
-"""Region classification (Cao & Gong 2017): the majority class in a cube around an image (`he`, 3.1)."""
+"""Region classification (Cao & Gong 2017): the majority class in a hypercube around an image (`he`, 3.1)."""
 from dataclasses import dataclass
 
 import torch
@@ -10,10 +10,10 @@ from ..runtime import UserError
 
 @dataclass(frozen=True)
 class Region:
-    """`region(model, x, generator=...)` -> classes int64 [N]; a tie goes to the lowest class.
+    """`region(model, x, generator=...)` -> classes int64 [N], of equal counts the lowest.
 
-    radius   half the side of the hypercube, in [0, 1] units: 0.3 for MNIST, 0.02 else
-    samples  points drawn uniformly from it and clipped to [0, 1]; the image itself is not among them
+    radius   half the side of the hypercube, in [0, 1] units: 0.3 for MNIST, else 0.02
+    samples  images drawn uniformly from it and clipped to [0, 1], without the image itself
     """
     radius: float
     samples: int = 100
@@ -25,20 +25,20 @@ class Region:
 
     @property
     def expected_rms(self) -> float:
-        """RMS distance of a sample before clipping: the black line of `he`, Figures 1, 2 and 9."""
+        """Expected RMS distance of a sample before clipping: the black line of `he`, Figures 1, 2 and 9."""
         return self.radius / 3**0.5
 
     def __call__(self, model: Model, x: torch.Tensor, *, generator: Generator,
                  chunk: int | None = None) -> torch.Tensor:
         """Classes int64 [N] of float32 images x [N, C, H, W], on their device; `chunk` images at a time.
 
-        Raises UserError for images or a model that are not as `shared.inference` says.
+        Raises UserError for images or a model that `shared.inference` does not allow.
         """
         return self.votes(model, x, generator=generator, chunk=chunk).argmax(1)
 
     def votes(self, model: Model, x: torch.Tensor, *, generator: Generator,
               chunk: int | None = None) -> torch.Tensor:
-        """How many samples fall into each class, int64 [N, classes]. Arguments and errors as for a call."""
+        """Number of samples in each class, int64 [N, classes]. Arguments and errors as in `__call__`."""
         x, generator = check_images(x), runtime.seeded(generator, "Region")
 
         def count(images, moves):
@@ -50,7 +50,7 @@ class Region:
             number = checked_logits(model, x, chunk=chunk).shape[1]
             size = chunk or runtime.chunk_size(x[0].numel() * 4 * 4 * self.samples, x.device) if len(x) else 1
             parts = []
-            for images in x.split(size):    # what one is moved by is drawn once, however often it is tried
+            for images in x.split(size):    # drawn outside `chunked`, which may call `count` again
                 moves = 2 * torch.rand(len(images), self.samples, *x.shape[1:], generator=generator,
                                        dtype=torch.float32) - 1
                 parts.append(runtime.chunked(count, images, moves, chunk=size))

@@ -1,4 +1,4 @@
-"""A random search over squares of pixels, for models whose gradients are of no use."""
+"""A random search over squares of pixels, for models without usable gradients."""
 from dataclasses import dataclass
 from numbers import Integral
 
@@ -15,13 +15,13 @@ HALVED = 10, 50, 200, 500, 1000, 2000, 4000, 6000, 8000     # of 10,000 queries:
 
 @dataclass(frozen=True)
 class SquareSearch(Attack):
-    """Squares of pixels change at random, and stay changed where the margin of the class falls.
+    """Random changes of squares of pixels, each kept if it lowers the margin.
 
     In L-infinity the Square Attack (Andriushchenko et al. 2020, Algorithms 1 and 2, with their schedule). In
-    other norms a square changes as much at each pixel as a perturbation that is the same at all pixels, and
-    the whole is brought back into the ball.
+    other norms the change of a pixel is that of a constant perturbation of the threat's size, and the sum of
+    all changes is projected onto the ball.
 
-    queries  forward passes of an image, at most: an image whose class has changed is tried no further
+    queries  largest number of forward passes of an image, which ends when its class has changed
     """
     threat: Threat
     queries: int = 300
@@ -41,7 +41,7 @@ class SquareSearch(Attack):
 
     def propose(self, model: Model, x: torch.Tensor, goal: torch.Tensor,
                 draw: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """The images of the smallest margin [N, C, H, W] and the passes [N]."""
+        """The images of smallest margin [N, C, H, W] and the passes [N]."""
         (n, channels, height, width), side = x.shape, -1 if self.threat.targeted else 1
         step = 2 * self.threat.size / float(self.threat.length(torch.ones_like(x[:1])))
         stripes, squares = draw.split([channels * width, draw.shape[1] - channels * width], 1)

@@ -1,4 +1,4 @@
-"""What an attacker may do to an image: move it by so much in a norm, to leave its class or to reach another.
+"""Threat models: how far an attack may move an image, in which norm, and whether to a target class.
 
 Images are float32 [N, C, H, W] in [0, 1]; sizes are on that scale (8/255 for a printed 8).
 """
@@ -15,10 +15,10 @@ from ..runtime import UserError
 
 @dataclass(frozen=True)
 class Threat(ABC):
-    """How far an image may be moved in a norm; the norm is the subclass, `Linf`, `L1` or `L2`.
+    """A ball around the clean image; its norm is the subclass, `Linf`, `L1` or `L2`.
 
-    size      radius of the ball around the clean image; infinite: any distance
-    targeted  whether a given class is to be reached, instead of the true one to be left
+    size      radius of the ball; infinite: any distance
+    targeted  whether an attack succeeds with a given class only, instead of with any wrong one
     """
     size: float = math.inf
     targeted: bool = False
@@ -35,23 +35,23 @@ class Threat(ABC):
 
     @abstractmethod
     def length(self, delta: torch.Tensor) -> torch.Tensor:
-        """Length [N] of each move [N, C, H, W] in the norm, on the scale of pixels in [0, 1]."""
+        """Norm [N] of each perturbation [N, C, H, W], on the scale of pixels in [0, 1]."""
 
     @abstractmethod
     def project(self, z: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-        """The point of the ball around x next to z, both [N, C, H, W]."""
+        """The projection of z onto the ball around x, both [N, C, H, W]."""
 
     @abstractmethod
     def steepest(self, gradient: torch.Tensor) -> torch.Tensor:
-        """The move of length 1 along which a function of this gradient [N, C, H, W] rises most."""
+        """The perturbation of norm 1 that increases a function of this gradient [N, C, H, W] most."""
 
     @abstractmethod
     def random(self, like: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        """A move drawn uniformly from the ball, float32 on the CPU, of the shape of `like` [N, C, H, W]."""
+        """Perturbations uniform in the ball, float32 on the CPU, of the shape of `like` [N, C, H, W]."""
 
 
 def checked(threat: object, bounded: bool = True) -> Threat:
-    """The threat. Raises UserError where it is none, or is not `bounded` as it is to be."""
+    """The threat. Raises UserError where it is no Threat, or is infinite although `bounded` is needed."""
     if not isinstance(threat, Threat):
         raise UserError(f"threat={threat!r}; one such as Linf(8/255) is needed")
     if bounded and threat.size == math.inf:
@@ -60,7 +60,7 @@ def checked(threat: object, bounded: bool = True) -> Threat:
 
 
 class Linf(Threat):
-    """No pixel moves by more than `size`, which is at most 1: pixels lie in [0, 1]."""
+    """No value changes by more than `size`, which is at most 1: pixels lie in [0, 1]."""
     norm = "Linf"
 
     def __post_init__(self) -> None:
@@ -70,32 +70,32 @@ class Linf(Threat):
                             f"lie in [0, 1]; write Linf({self.size:g} / 255) for {self.size:g} of 255")
 
     def length(self, delta: torch.Tensor) -> torch.Tensor:
-        """Largest change of a value of each move [N, C, H, W], on the scale of pixels in [0, 1]: [N]."""
+        """Largest absolute value of each perturbation [N, C, H, W]: [N]."""
         return delta.flatten(1).abs().amax(1)
 
     def project(self, z: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-        """The point of the ball around x next to z."""
+        """The projection of z onto the ball around x."""
         return x + (z - x).clamp(-self.size, self.size)
 
     def steepest(self, gradient: torch.Tensor) -> torch.Tensor:
-        """The move of length 1 along which a function of this gradient rises most: its signs."""
+        """The perturbation of norm 1 that increases a function of this gradient most: its signs."""
         return gradient.sign()
 
     def random(self, like: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        """A move drawn uniformly from the ball, float32 on the CPU, of the shape of `like` [N, C, H, W]."""
+        """Perturbations uniform in the ball, float32 on the CPU, of the shape of `like` [N, C, H, W]."""
         return (2 * torch.rand(like.shape, generator=generator, dtype=torch.float32) - 1) * self.size
 
 
 class L1(Threat):
-    """The sum of all changes, over pixels and channels, is at most `size`."""
+    """The sum of absolute changes, over pixels and channels, is at most `size`."""
     norm = "L1"
 
     def length(self, delta: torch.Tensor) -> torch.Tensor:
-        """Sum of the absolute values of each move [N, C, H, W], on the scale of pixels in [0, 1]: [N]."""
+        """Sum of the absolute values of each perturbation [N, C, H, W]: [N]."""
         return delta.flatten(1).abs().sum(1)
 
     def project(self, z: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-        """The point of the ball around x next to z: all changes are less by one amount, none below 0."""
+        """The projection of z onto the ball around x: one amount is subtracted from all absolute changes."""
         delta = z - x
         sizes = delta.flatten(1).abs().sort(1, descending=True).values
         excess = (sizes.cumsum(1) - self.size) / torch.arange(1, sizes.shape[1] + 1, device=z.device)
@@ -103,13 +103,13 @@ class L1(Threat):
         return x + delta.sign() * (delta.abs() - less).clamp(min=0)
 
     def steepest(self, gradient: torch.Tensor) -> torch.Tensor:
-        """The move of length 1 along which a function of this gradient rises most: in one value alone."""
+        """The perturbation of norm 1 that increases a function of this gradient most: in one value."""
         flat = gradient.flatten(1)
         most = flat.abs().argmax(1, keepdim=True)
         return torch.zeros_like(flat).scatter(1, most, flat.gather(1, most).sign()).view(gradient.shape)
 
     def random(self, like: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        """A move drawn uniformly from the ball, float32 on the CPU, of the shape of `like` [N, C, H, W]."""
+        """Perturbations uniform in the ball, float32 on the CPU, of the shape of `like` [N, C, H, W]."""
         shares = torch.empty(len(like), like[0].numel() + 1, dtype=torch.float32)
         shares.exponential_(generator=generator)
         shares = (shares / shares.sum(1, keepdim=True))[:, :-1].view(like.shape)
@@ -118,42 +118,38 @@ class L1(Threat):
 
 
 class L2(Threat):
-    """The Euclidean length of the move, over all pixels and channels, is at most `size`."""
+    """The Euclidean norm of the perturbation, over all pixels and channels, is at most `size`."""
     norm = "L2"
 
     def length(self, delta: torch.Tensor) -> torch.Tensor:
-        """Euclidean length of each move [N, C, H, W], on the scale of pixels in [0, 1]: [N]."""
+        """Euclidean norm of each perturbation [N, C, H, W]: [N]."""
         return delta.flatten(1).norm(dim=1)
 
     def project(self, z: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-        """The point of the ball around x next to z."""
+        """The projection of z onto the ball around x."""
         delta = z - x
         return x + delta * per_image((self.size / self.length(delta)).clamp(max=1), delta)
 
     def steepest(self, gradient: torch.Tensor) -> torch.Tensor:
-        """The move of length 1 along which a function of this gradient rises most: its direction."""
-        return _unit(gradient)
+        """The perturbation of norm 1 that increases a function of this gradient most: its direction."""
+        largest = per_image(gradient.flatten(1).abs().amax(1), gradient)
+        # The squares of tiny values may be 0.
+        scaled = torch.where((largest > 0) & (largest < 1e-6), gradient / largest, gradient)
+        return scaled / per_image(scaled.flatten(1).norm(dim=1).clamp(min=1e-12), scaled)
 
     def random(self, like: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        """A move drawn uniformly from the ball, float32 on the CPU, of the shape of `like` [N, C, H, W]."""
+        """Perturbations uniform in the ball, float32 on the CPU, of the shape of `like` [N, C, H, W]."""
         direction = self.steepest(torch.randn(like.shape, generator=generator, dtype=torch.float32))
         share = torch.rand(len(like), generator=generator, dtype=torch.float32)
         radius = self.size * share ** (1 / like.shape[1:].numel())
         return direction * per_image(radius, direction)
 
 
-def _unit(moves):
-    """Moves [N, C, H, W] of Euclidean length 1 in the same directions; 0 where they are 0."""
-    most = per_image(moves.flatten(1).abs().amax(1), moves)
-    moves = torch.where((most > 0) & (most < 1e-6), moves / most, moves)    # squares of less may be 0
-    return moves / per_image(moves.flatten(1).norm(dim=1).clamp(min=1e-12), moves)
-
-
 def rms(x: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
-    """Root mean square difference [N] of images x and z over all pixels and channels (`he`, Section 3.3)."""
+    """Root mean square difference [N] of images x and z over pixels and channels (`he`, Section 3.3)."""
     return (z - x).flatten(1).square().mean(1).sqrt()
 
 
 def per_image(values: torch.Tensor, images: torch.Tensor) -> torch.Tensor:
-    """Values [N] in a shape [N, 1, 1, 1] that combines with images [N, C, H, W]."""
+    """Values [N] in the shape [N, 1, 1, 1], which broadcasts over images [N, C, H, W]."""
     return values.view(-1, *[1] * (images.ndim - 1))

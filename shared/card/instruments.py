@@ -169,7 +169,7 @@ def nearest(task: Task) -> Iterator[Measure]:
 
 def random_noise(task: Task) -> Iterator[Measure]:
     result = susceptibility(task.model, task.x, task.y, generator=task.generator("susceptibility"),
-                            draws=DRAWS, count=512, largest=10.0, loss=lost_margin)
+                            draws=DRAWS, steps=512, largest=10.0, loss=lost_margin)
     hit = result.attack.isfinite()
     yield share("susceptible", "correct images that a step of at most 10 along the gradient flips", hit,
                 result.correct)
@@ -234,7 +234,7 @@ def retrainings(task: Task) -> Iterator[Measure]:
                                  generator=draws).images
         if len(examples) > 1:
             box = regions.intervals(x, examples, keep=0, least=2)
-            inside[:, row] = regions.rates(models, box.sample(200, generator=draws), y)
+            inside[:, row] = regions.error_rates(models, box.sample(200, generator=draws), y)
     others = f"all {count} re-trainings" if count > 1 else "the re-training"
     yield share("transfer", f"PGD images that {others} misclassify, too", (moved[1:] != task.y).all(0), hit,
                 better="lower")

@@ -1,7 +1,7 @@
-"""The published data sets: what each must contain, and reading it from data folder, cache or download.
+"""The published data sets: their required contents, and how they are read from folder, cache or download.
 
-A reader's own file is read here, too. Nothing published is used before the hash of its arrays agrees with
-the one written here, so folder and download give the same tensors. Nothing is read through pickle.
+A reader's own file is read here, too. The arrays of a published set are verified by a hash, so that folder
+and download give the same tensors. Nothing is read through pickle.
 """
 import logging
 import zipfile
@@ -21,34 +21,34 @@ from .content import fingerprint
 
 log = logging.getLogger(__name__)
 Arrays = dict[str, np.ndarray]
-CONNECT_SECONDS = 10            # for all mirrors of a data set together
+CONNECT_SECONDS = 10            # time limit for all mirrors of a data set together
 
 
 class DataError(runtime.UserError):
-    """A data set cannot be had, or one of its files is not what it should be."""
+    """A data set is unavailable, or its file has other contents."""
 
 
 class Missing(DataError):
-    """Neither the data folder nor the network has it: another source may stand in."""
+    """A data set is neither in the data folder nor downloadable; a stand-in may replace it."""
 
 
 @dataclass(frozen=True)
 class Spec:
-    """What a published data set must be, and where it can be had."""
+    """The required contents of a published data set, and its sources."""
     name: str
     title: str
     image: tuple[int, int, int]             # channels, height, width
     counts: tuple[int, int]                 # training and test images
     classes: tuple[str, ...]                # empty: the array `name` of the file
-    contents: str                           # `fingerprint` of what `canonical` and `fetch` return
-    stand_in: str                           # the embedded set that may take its place ...
+    contents: str                           # `fingerprint` of the arrays that `canonical` and `fetch` return
+    stand_in: str                           # the embedded set that may replace it ...
     stand_in_size: int                      # ... and the size of its images
     extra: tuple[str, ...] = ()             # further keys of the file
     mirrors: tuple[str, ...] = ()
     fetch: Callable[..., Arrays] | None = None          # fetch(mirror, seconds=) -> arrays
-    slow: bool = False                      # the npz takes seconds to unpack: once is enough
+    slow: bool = False                      # the npz takes seconds to unpack: its tensors are cached
     remedy: str = "put it there, or run `make data` where there is a network"
-    packed: str = ""                        # key of the bytes that hold the test images; no x_test then ...
+    packed: str = ""                        # key of the encoded test images, if there is no x_test ...
     unpack: Callable[[Arrays], np.ndarray] | None = None         # ... unpack(arrays) -> uint8 [N, C, H, W]
     stand_in_extra: Callable | None = None  # stand_in_extra(arrays, classes) -> `extra` of the stand-in
 
@@ -73,14 +73,14 @@ SPECS = {spec.name: spec for spec in (
 
 
 def register(spec: Spec) -> Spec:
-    """Let `sets.load` know one more published data set; returns its `Spec`."""
+    """Add a published data set to those of `sets.load`; returns its `Spec`."""
     SPECS[spec.name] = spec
     return spec
 
 
 # ---- one file --------------------------------------------------------------------------------------------
 def _shapes(spec):
-    """Shape of every array in the npz of a data set; None where only the hash knows."""
+    """Shapes of the arrays in the npz of a data set; None where it is not specified."""
     channels, height, width = spec.image
     image = (height, width) if channels == 1 else (height, width, channels)
     shapes = dict.fromkeys(spec.extra)
@@ -93,9 +93,9 @@ def _shapes(spec):
 
 
 def read_npz(path: str | Path, spec: Spec) -> Arrays:
-    """The checked arrays of `path`, as `canonical` returns them.
+    """The verified arrays of `path`, as `canonical` returns them.
 
-    Raises DataError naming the file: no npz, damaged, pickled, a missing key, a wrong shape, other contents.
+    Raises DataError with the file's name: no npz, damaged, pickled, a missing key, a wrong shape or contents.
     """
     def refuse(why: str) -> NoReturn:
         raise DataError(f"{path}: {why}; delete it, then {spec.remedy}")
@@ -106,18 +106,18 @@ def read_npz(path: str | Path, spec: Spec) -> Arrays:
         if shape is not None and arrays[key].shape != shape:
             refuse(f"{key} has shape {arrays[key].shape} instead of {shape}")
     arrays = canonical(arrays, packed=spec.packed)
-    if (own := fingerprint(arrays)) != spec.contents:
-        refuse(f"its contents have fingerprint {own} instead of {spec.contents}")
+    if (contents := fingerprint(arrays)) != spec.contents:
+        refuse(f"its contents have fingerprint {contents} instead of {spec.contents}")
     return arrays
 
 
 def _arrays(path, refuse: Callable[[str], NoReturn], wanted: Iterable[str] = ()) -> Arrays:
-    """Arrays of an npz, all where none are `wanted`; calls `refuse` with the reason where that fails."""
+    """Arrays of an npz, the `wanted` ones or all; calls `refuse` with the reason if that fails."""
     runtime.readable(path)
     try:
         if not zipfile.is_zipfile(path):
             refuse("not an npz file, or cut short")
-        # Opened here: np.load leaves its own handle open when the archive is bad.
+        # Opened here, since np.load does not close its handle for a damaged archive.
         with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
             if missing := sorted(set(wanted) - set(file.files)):
                 refuse(f"lacks {', '.join(missing)}")
@@ -125,7 +125,7 @@ def _arrays(path, refuse: Callable[[str], NoReturn], wanted: Iterable[str] = ())
     except DataError:
         raise
     except Exception as error:
-        # One wrong byte surfaces as almost any error of zipfile, a decompressor, NumPy or its tokenizer.
+        # A wrong byte can raise almost any error of zipfile, a decompressor, NumPy or its tokenizer.
         reason = str(error).partition("\n")[0]
         refuse(f"damaged or not plain arrays ({reason})")
 
@@ -133,8 +133,8 @@ def _arrays(path, refuse: Callable[[str], NoReturn], wanted: Iterable[str] = ())
 def read_own(path: str | Path) -> Arrays:
     """The arrays of a reader's own npz, with images x and labels y as x_test and y_test.
 
-    Images come as uint8 or float32 [N, C, H, W], from arrays [N, H, W], [N, C, H, W] or [N, H, W, C]; labels
-    as int64 [N]; whatever else is in the file as it is. Raises DataError that says in one line why not.
+    Images are returned as uint8 or float32 [N, C, H, W], from [N, H, W], [N, C, H, W] or [N, H, W, C]; labels
+    as int64 [N]; other arrays unchanged. Raises DataError with the reason in one line.
     """
     def refuse(why: str) -> NoReturn:
         raise DataError(f"data {path}: {why}; an .npz with arrays x (images) and y (labels), or x_train, "
@@ -160,7 +160,7 @@ def read_own(path: str | Path) -> Arrays:
 
 
 def canonical(arrays: Arrays, packed: str = "") -> Arrays:
-    """The arrays of an npz as they are hashed: images NCHW, integers int64, `packed` and text as they are."""
+    """The arrays of an npz in the form of the hash: images NCHW, integers int64, others unchanged."""
     def convert(key, value):
         if key.startswith("x_"):
             return np.ascontiguousarray(value[:, None] if value.ndim == 3 else value.transpose(0, 3, 1, 2))
@@ -171,7 +171,7 @@ def canonical(arrays: Arrays, packed: str = "") -> Arrays:
 
 # ---- download and cache ----------------------------------------------------------------------------------
 def _fetch(spec, folder):
-    """Checked arrays from the first mirror that has them; raises Missing with every mirror's reason."""
+    """Verified arrays from the first mirror that has them. Raises Missing with the reason of each mirror."""
     reasons = []
     for mirror in spec.mirrors:
         log.info("%s: fetching %s", spec.name, mirror)
@@ -180,17 +180,17 @@ def _fetch(spec, folder):
         except download.DownloadError as error:
             reasons.append(str(error))
             continue
-        if (own := fingerprint(arrays)) == spec.contents:
+        if (contents := fingerprint(arrays)) == spec.contents:
             return arrays
-        reasons.append(f"{mirror}: its contents have fingerprint {own} instead of {spec.contents}")
+        reasons.append(f"{mirror}: its contents have fingerprint {contents} instead of {spec.contents}")
     tried = "; ".join(reasons)
     raise Missing(f"{spec.name}: no {spec.name}.npz in {folder} and no download ({tried}); {spec.remedy}")
 
 
 def _recall(path, spec):
-    """Tensors kept at `path` (mapped; changing them changes no file) and notes; (None, {}) if not right.
+    """Tensors cached at `path`, mapped copy-on-write, and notes; (None, {}) if there are none, or others.
 
-    They are known by the fingerprint of their set: the file needs no hash of its own, as `content.read` does.
+    They are verified by the fingerprint of their set, so the file needs no hash of its own (`content.read`).
     """
     if not runtime.readable(path).exists():
         return None, {}
@@ -210,15 +210,14 @@ def _keep(path, tensors, notes):
     try:
         runtime.write_atomically(path, lambda part: save_file(tensors, part, metadata=notes))
     except (OSError, SafetensorError) as error:  # a runtime.Unwritable is an OSError
-        # A full disk costs the next run its time, not this one its data.
-        log.warning("%s: not kept (%s)", path, error)
+        log.warning("%s: not kept (%s)", path, error)       # the next run reads the source again
 
 
 def read(spec: Spec, *, folder: Path, cache: Path) -> tuple[Arrays | dict[str, torch.Tensor], str]:
     """(arrays, source) of a published data set: from `folder` ("folder"), else cache or network ("download").
 
-    What is slow to get is kept in `cache` as one safetensors file, hashed on every use. One process gets it,
-    the others wait. Raises Missing if it is neither here nor there, DataError for a wrong file in `folder`.
+    Downloads and slow files are cached as one safetensors file, hashed on every use. One process writes it,
+    the others wait. Raises Missing if no source has the set, DataError for a wrong file in `folder`.
     """
     path, kept = folder / f"{spec.name}.npz", cache / "data" / f"{spec.name}.safetensors"
     in_folder = runtime.readable(path).exists()
@@ -229,7 +228,7 @@ def read(spec: Spec, *, folder: Path, cache: Path) -> tuple[Arrays | dict[str, t
     notes = {"source": "folder", "stamp": _stamp(path)} if in_folder else {"source": "download"}
     with runtime.lock(kept):
         tensors, kept_notes = _recall(kept, spec)
-        # Unpacked from another version of the file: that one has to be checked, it may be damaged.
+        # A cache of another version of the file is not used: the file has to be verified again.
         if tensors is None or (in_folder and kept_notes != notes):
             arrays = read_npz(path, spec) if in_folder else _fetch(spec, folder)
             tensors, kept_notes = {key: torch.from_numpy(value) for key, value in arrays.items()}, notes

@@ -1,7 +1,4 @@
-"""What things hold, as a hash; and files of tensors that are believed only where it agrees.
-
-The arrays of a run are kept in an .npz next to its JSON: compressed, under names that are hashes.
-"""
+"""Content hashes, and files of tensors or arrays with such a hash."""
 import json
 import sys
 from collections.abc import Callable, Mapping
@@ -18,17 +15,17 @@ from .. import runtime
 
 T = TypeVar("T")
 
-# What is hashed before an array's bytes. The second form names the arrays of all recorded runs.
+# What is hashed before an array's bytes. The files of recorded runs are named by the second form.
 HEAD, UNIT_HEAD = "{name}:{array.dtype.str}{array.shape};", "{name}{array.dtype}{array.shape};"
 
 
 def of_json(value: object) -> str:
-    """Hash of a plain value."""
+    """Hash of a JSON value."""
     return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
 def of_arrays(arrays: Mapping[str, torch.Tensor | np.ndarray], about: str = "", *, head: str = HEAD) -> str:
-    """Hash of a text and of names, types, shapes and bytes of `arrays`: {name: tensor or NumPy array}."""
+    """Hash of the text `about` and of names, types, shapes and bytes of {name: tensor or NumPy array}."""
     digest = sha256(about.encode())
     for name in sorted(arrays):
         array = arrays[name]
@@ -39,13 +36,13 @@ def of_arrays(arrays: Mapping[str, torch.Tensor | np.ndarray], about: str = "", 
 
 
 def fingerprint(arrays: Mapping[str, torch.Tensor | np.ndarray]) -> str:
-    """16 hexadecimal digits that identify data sets and networks; a single number counts as one of a row."""
+    """16 hexadecimal digits that identify data sets and networks; a scalar has the shape [1]."""
     return of_arrays({name: array.reshape(array.shape or (1,)) for name, array in arrays.items()})[:16]
 
 
 def write(path: str | Path, tensors: Mapping[str, torch.Tensor], about: object) -> None:
-    """Keep {name: tensor}, with plain facts about them, as the file `path`, in one step."""
-    # A file holds no tensor twice: each is copied, since two may be one.
+    """Write {name: tensor} and the JSON value `about` to the file `path`, atomically."""
+    # Copies, since safetensors refuses tensors that share memory.
     tensors = {name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
                for name, tensor in tensors.items()}
     about = json.dumps(about, sort_keys=True)
@@ -54,28 +51,28 @@ def write(path: str | Path, tensors: Mapping[str, torch.Tensor], about: object) 
 
 
 def write_npz(path: str | Path, arrays: Mapping[str, np.ndarray]) -> Path:
-    """Keep {name: array} as a compressed .npz, in one step."""
+    """Write {name: array} to a compressed .npz, atomically."""
     def save(part):
         with open(part, "wb") as handle:
-            # No name is that of its option, allow_pickle.
+            # No array has the name of its option, allow_pickle.
             np.savez_compressed(handle, **arrays)   # pyright: ignore[reportArgumentType]
 
     return runtime.write_atomically(path, save)
 
 
-def sound(path: Path, read: Callable[..., T], *given: object) -> T | None:
-    """What `read(path, ...)` gives; None where there is no file, or one that it refuses, which is named."""
+def sound(path: Path, read: Callable[..., T], *arguments: object) -> T | None:
+    """`read(path, *arguments)`; None if there is no file, or `read` raises UserError, which is printed."""
     try:
-        return read(path, *given) if runtime.readable(path).exists() else None
+        return read(path, *arguments) if runtime.readable(path).exists() else None
     except runtime.UserError as error:
         print(f"not used: {error}", file=sys.stderr)
         return None
 
 
 def read(path: str | Path) -> tuple[dict[str, torch.Tensor], Any]:
-    """`(tensors, about)` of a file that `write` wrote. Raises ValueError that says in one line why not.
+    """`(tensors, about)` of a file of `write`. Raises ValueError with one line for a damaged one.
 
-    One that may not be read is a `runtime.Unreadable`: nothing is wrong with it.
+    Raises `runtime.Unreadable` for a file without permission.
     """
     runtime.readable(path)
     try:

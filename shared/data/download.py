@@ -1,16 +1,16 @@
-"""Fetch the published archives of MNIST, Fashion-MNIST and CIFAR-10 and read them in memory, without pickle.
+"""Download of the published archives of MNIST, Fashion-MNIST and CIFAR-10, read in memory, without pickle.
 
-Nothing here decides whether the contents are right: `shared.data` compares them with a known hash.
+Their contents are not verified here: `archives` compares them with a known hash.
 """
 import gzip
 import io
-import math
 import struct
 import tarfile
 import tempfile
 import warnings
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ IDX_FILES = {"x_train": "train-images-idx3-ubyte.gz", "y_train": "train-labels-i
              "x_test": "t10k-images-idx3-ubyte.gz", "y_test": "t10k-labels-idx1-ubyte.gz"}
 CIFAR10_TRAIN = tuple(f"data_batch_{i}.bin" for i in range(1, 6))
 CIFAR10_TEST = "test_batch.bin"
-LARGEST = 2**28                 # bytes; the largest archive or member here has 170 MB
+CIFAR10_RECORD = 1 + 3 * 32 * 32    # bytes: a label and an image
 
 
 class DownloadError(OSError):
@@ -27,21 +27,20 @@ class DownloadError(OSError):
 
 # ---- fetching --------------------------------------------------------------------------------------------
 def fetch(url: str, *, seconds: float) -> bytes:
-    """The bytes at `url`. `seconds` bounds the connection, then each silence of the server.
+    """The bytes at `url`, with a time limit of `seconds` for the connection and between two packets.
 
-    Raises DownloadError: no connection, an error status, a transfer that breaks off.
+    Raises DownloadError: no connection, an error status, an incomplete transfer.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")     # of tqdm in JupyterLab: on widgets, which nothing here uses
-        import pooch  # here: a machine that has the data needs it not
+        warnings.simplefilter("ignore")     # of tqdm in JupyterLab, about widgets, which are not used
+        import pooch  # here: only needed without the data
 
-    pooch.get_logger().setLevel("WARNING")      # else it advises on hashes
+    pooch.get_logger().setLevel("WARNING")      # else it logs advice on hashes
     with tempfile.TemporaryDirectory() as folder:
         try:
-            # Its contents are compared with a known hash once they are unpacked.
-            patient = pooch.HTTPDownloader(timeout=seconds)     # pooch names its arguments in two ways
-            path = pooch.retrieve(
-                url, None, "packed", folder, downloader=patient)    # pyright: ignore[reportArgumentType]
+            downloader: Any = pooch.HTTPDownloader(timeout=seconds)     # pooch declares another type
+            # No hash of the archive: that of its contents is known.
+            path = pooch.retrieve(url, None, "packed", folder, downloader=downloader)
             return Path(path).read_bytes()
         except (OSError, ValueError) as error:
             raise DownloadError(f"{url}: {error}") from error
@@ -51,16 +50,13 @@ def fetch(url: str, *, seconds: float) -> bytes:
 def parse_idx(packed: bytes) -> np.ndarray:
     """The uint8 array in a gzipped idx file (MNIST's format): bytes 0 0 8 n, then n sizes, then the values.
 
-    Raises ValueError for another format; a broken gzip stream raises what gzip raises.
+    Raises ValueError or struct.error for another format, and what gzip raises for a damaged stream.
     """
-    with gzip.open(io.BytesIO(packed)) as stream:
-        raw = stream.read(LARGEST + 1)
-    if len(raw) < 4 or raw[:3] != b"\0\0\x08":
+    raw = gzip.decompress(packed)
+    if raw[:3] != b"\0\0\x08":
         raise ValueError("not an idx file of bytes")
     start = 4 + 4 * raw[3]
-    shape = struct.unpack(f">{raw[3]}I", raw[4:start]) if len(raw) >= start else ()
-    if not shape or len(raw) - start != math.prod(shape):
-        raise ValueError(f"an idx file of {len(raw)} bytes does not hold the array {shape} it announces")
+    shape = struct.unpack(f">{raw[3]}I", raw[4:start])
     return np.frombuffer(raw, dtype=np.uint8, offset=start).reshape(shape).copy()     # bytes are read-only
 
 
@@ -68,24 +64,18 @@ def parse_cifar10(packed: bytes) -> dict[str, np.ndarray]:
     """The arrays in cifar-10-binary.tar.gz: batches of records of 1 label byte and 3 x 32 x 32 pixel bytes.
 
     Returns x_train, x_test uint8 [N, 3, 32, 32] and y_train, y_test int64 [N].
-    Raises ValueError for another format; a broken archive raises what tarfile raises.
+    Raises ValueError for another format, and what tarfile raises for a damaged archive.
     """
-    batches = {}
+    files = {}
     with tarfile.open(fileobj=io.BytesIO(packed), mode="r:gz") as archive:
         for member in archive:
-            name = member.name.rpartition("/")[2]
-            wanted = member.isfile() and name in (*CIFAR10_TRAIN, CIFAR10_TEST)
-            if (file := archive.extractfile(member) if wanted else None) is None:
-                continue
-            if member.size > LARGEST or member.size % 3073:
-                raise ValueError(f"{name} of {member.size} bytes does not hold whole records")
-            batches[name] = np.frombuffer(file.read(), dtype=np.uint8).reshape(-1, 3073)
-    missing = [name for name in (*CIFAR10_TRAIN, CIFAR10_TEST) if name not in batches]
-    if missing:
+            if file := archive.extractfile(member):     # None of a folder
+                files[member.name.rpartition("/")[2]] = file.read()
+    if missing := [name for name in (*CIFAR10_TRAIN, CIFAR10_TEST) if name not in files]:
         raise ValueError(f"the archive lacks {', '.join(missing)}")
     arrays = {}
     for part, names in (("train", CIFAR10_TRAIN), ("test", (CIFAR10_TEST,))):
-        records = np.concatenate([batches[name] for name in names])
+        records = np.frombuffer(b"".join(files[name] for name in names), np.uint8).reshape(-1, CIFAR10_RECORD)
         arrays[f"x_{part}"] = np.ascontiguousarray(records[:, 1:]).reshape(-1, 3, 32, 32)
         arrays[f"y_{part}"] = records[:, 0].astype(np.int64)
     return arrays
@@ -96,7 +86,7 @@ def _fetch_and(parse, url, *, seconds):
     content = fetch(url, seconds=seconds)
     try:
         return parse(content)
-    except (ValueError, OSError, EOFError, zlib.error, tarfile.TarError) as error:
+    except (ValueError, OSError, EOFError, struct.error, zlib.error, tarfile.TarError) as error:
         raise DownloadError(f"{url} is not the published file: {error}") from error
 
 

@@ -1,14 +1,13 @@
-"""The data sets as uint8 tensors, whose contents are checked by a hash wherever they come from.
+"""The data sets as uint8 tensors, whose contents are verified by a hash.
 
     dataset = load("mnist", profile="quick")
     print(dataset.describe())
 
-A published set comes from the folder `$BOUNDARY_DATA`, else from a download, else (never in the `paper`
-profile) an embedded set stands in for it, and says so. `report` tells what is there. A file of
-the reader's own is a data set, too: `load("leaves.npz")`.
+A published set is read from the folder `$BOUNDARY_DATA`, else downloaded, else replaced by an embedded set
+with a warning (never in the `paper` profile). A reader's own file is a data set, too: `load("leaves.npz")`.
 """
 import logging
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -27,26 +26,25 @@ log = logging.getLogger(__name__)
 EMBEDDED = ("digits", "shapes")
 SOURCES = {"folder": "read from the data folder", "download": "downloaded", "embedded": "embedded",
            "file": "a file of your own"}
-STATES = SOURCES | {"folder": "found"}
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Images and labels with their origin. Where there are no training images, x_train is empty."""
-    name: str                   # as `load` was given it
+    """Images and labels with their source. Without training images x_train is empty."""
+    name: str                   # the argument of `load`
     x_train: torch.Tensor       # uint8 [N, C, H, W]
     y_train: torch.Tensor       # int64 [N]
     x_test: torch.Tensor
     y_test: torch.Tensor
     classes: tuple[str, ...]    # names; a label is an index into it
     source: str                 # "folder", "download", "embedded", "stand-in" or "file"
-    stand_in: str | None        # the embedded set that stands in, else None
-    fingerprint: str            # `fingerprint` of the tensors held here
+    stand_in: str | None        # the embedded set that replaces the published one, else None
+    fingerprint: str            # `fingerprint` of the tensors
     # further values of the file, by `Spec.extra`: tensors, or tuples of texts
     extra: dict[str, Any] = field(default_factory=dict)
 
     def describe(self) -> str:
-        """One sentence for page, table and provenance; it names a stand-in before anything else."""
+        """One sentence for pages and provenance, which begins with a stand-in if there is one."""
         size = "x".join(map(str, self.x_test.shape[1:]))
         facts = (f"{len(self.x_train):,} training and {len(self.x_test):,} test images of {size}, "
                  f"{len(self.classes):,} classes, fingerprint {self.fingerprint}")
@@ -58,15 +56,9 @@ class Dataset:
         return f"{title}, {SOURCES[self.source]}: {facts}."
 
     def first(self, count: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """The first `count` test images and their labels, or all; observers are told where there are less."""
+        """The first `count` test images and their labels, or all if there are fewer (`runtime.at_most`)."""
         count = runtime.at_most(count, len(self.x_test))
         return self.x_test[:count], self.y_test[:count]
-
-    def to(self, device: torch.device | str) -> "Dataset":
-        """The same data set with every tensor on `device`."""
-        tensors = {key: value.to(device) for key, value in self._tensors().items()}
-        extra = {key: tensors.pop(key, value) for key, value in self.extra.items()}
-        return replace(self, **tensors, extra=extra)
 
     def _tensors(self):
         held = {key: getattr(self, key) for key in ("x_train", "y_train", "x_test", "y_test")}
@@ -78,18 +70,18 @@ _profile = "quick"
 
 
 def use_profile(profile: str) -> None:
-    """Set the profile that `load` takes where none is named, for the whole process."""
+    """Set the default profile of `load`, for the whole process."""
     global _profile
     _profile = _known_profile(profile)
 
 
 def origin() -> str:
-    """What decides for which images a name stands, as text: a stand-in's state serves no real data."""
+    """The profile and the data folder, which decide between real data and stand-ins, as text."""
     return f"{_profile}: {runtime.data_folder()}"
 
 
 def names() -> tuple[str, ...]:
-    """Names of the data sets that `load` knows: published (`archives.register` adds to them) and embedded."""
+    """Names of the data sets: published ones, to which `archives.register` adds, and embedded ones."""
     return (*SPECS, *EMBEDDED)
 
 
@@ -110,28 +102,27 @@ def _own(name):
 
 
 def _place(name, folder):
-    """The file of a data set in `folder`; a reader's own lies where its name says, or there."""
+    """The file of a data set in `folder`; a reader's own is at the path `name`, or in `folder`."""
     if not _own(name):
         return folder / f"{name}.npz"
-    here, there = Path(name).expanduser(), folder / name
-    return there if not runtime.readable(here).exists() and there.exists() else here
+    path, inside = Path(name).expanduser(), folder / name
+    return inside if not runtime.readable(path).exists() and inside.exists() else path
 
 
 def load(name: str | Path, *, profile: str | None = None, folder: str | Path | None = None,
          cache: str | Path | None = None) -> Dataset:
-    """The data set `name`; `runtime.observers` get its fingerprint (`digits:...` of a stand-in).
+    """The data set `name`; `runtime.observers` receive its fingerprint (`digits:...` of a stand-in).
 
-    name      one of `names()`; or a file of the reader's own, NAME.npz, here or in `folder`: uint8 images x
-              and labels y for tests alone, or x_train, y_train, x_test and y_test; if wanted, names of
-              `classes`
+    name      one of `names()`; or a reader's own file, NAME.npz, a path or in `folder`: uint8 test images x
+              and labels y, or x_train, y_train, x_test and y_test; optionally the names of `classes`
     profile   "smoke": embedded only; "paper": data folder, else download; "quick": as `paper`, else the
               embedded stand-in, with a warning in the log; default: that of `use_profile`, else "quick"
     folder    default `$BOUNDARY_DATA`, else `data/`
     cache     default `$BOUNDARY_CACHE`, else `_cache/`
 
-    A process opens a set once and gives the same tensors again, unless they or the file were changed since.
-    Raises UserError for a wrong argument; DataError, a UserError, for a wrong file in the data folder and
-    where `paper` cannot have the published set.
+    Later calls in a process return the same tensors, unless these or the file have changed. Raises UserError
+    for a wrong argument; DataError, a UserError, for a wrong file in the data folder, and for a published set
+    that is unavailable in the profile `paper`.
     """
     name = str(name)
     spec, profile = _known_set(name), _known_profile(profile or _profile)
@@ -139,17 +130,17 @@ def load(name: str | Path, *, profile: str | None = None, folder: str | Path | N
     path = _place(name, folder)
     key = (name, profile, folder, cache, path, str(spec), _state(path))
     dataset, versions = _open(*key)
-    if versions != _versions(dataset):  # somebody wrote into the tensors: they stay that one's
+    if versions != _versions(dataset):  # the caller modified the tensors
         _open.cache_clear()
         dataset, _ = _open(*key)
     identity = f"{dataset.stand_in}:{dataset.fingerprint}" if dataset.stand_in else dataset.fingerprint
-    runtime.tell("data", name, identity)
+    runtime.notify("data", name, identity)
     return dataset
 
 
 @lru_cache(maxsize=4)
 def _open(name, profile, folder, cache, path, *_):
-    """(data set, versions of its tensors), opened. What follows `path` tells states of the outside apart."""
+    """(data set, versions of its tensors). Arguments after `path` are only part of the cache's key."""
     spec = SPECS.get(name)
     dataset = _of_reader(name, path) if _own(name) else None
     if spec and profile != "smoke":
@@ -218,20 +209,3 @@ def _dataset(name, arrays, classes, *, source, extra, stand_in=None):
     core = {key: tensors.pop(key) for key in ("x_train", "y_train", "x_test", "y_test")}
     return Dataset(name=name, **core, classes=classes, source=source, stand_in=stand_in,
                    fingerprint=fingerprint({**core, **tensors}), extra={**text, **tensors})
-
-
-# ---- what is there ---------------------------------------------------------------------------------------
-def report() -> tuple[list[str], bool]:
-    """(lines, sound): each data set found, downloaded, embedded, or missing or damaged and what to do."""
-    lines, sound = [], True
-    for name in names():
-        try:
-            dataset = load(name, profile="paper")
-            state, text = STATES[dataset.source], dataset.describe()
-        except Missing as error:
-            state, text = "missing", str(error)
-        except DataError as error:
-            state, text, sound = "DAMAGED", str(error), False
-        lines.append(f"{name:14s}{state:12s}{text}")
-    return lines, sound
-

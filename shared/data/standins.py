@@ -1,6 +1,6 @@
-"""Images that need neither folder nor network: real digits from scikit-learn, and shapes drawn by formula.
+"""Embedded images, which need neither folder nor network: scikit-learn's digits, and shapes by formula.
 
-Everything is integer arithmetic or plain comparisons, so every machine gets the same bytes.
+All arithmetic is in integers or by comparisons, so that the bytes are the same on every machine.
 """
 from typing import Any
 
@@ -14,9 +14,9 @@ SHAPES = ("disc", "ring", "square", "frame", "triangle", "cross", "rows", "colum
 def _enlarge(images):
     """uint8 [N, 8, 8] in 0..16 -> uint8 [N, 20, 20] in 0..255, bilinear (pixel centres, edges repeated).
 
-    From 8 to 20 pixels the bilinear weights are tenths, so whole numbers carry them without rounding.
+    From 8 to 20 pixels the bilinear weights are multiples of 1/10, so that integers represent them exactly.
     """
-    tenths = 4 * np.arange(20) - 3                          # 10 x where each new pixel's centre falls
+    tenths = 4 * np.arange(20) - 3                          # 10 times the place of each new pixel's centre
     low, weight = tenths // 10, tenths % 10
     matrix = np.zeros((20, 8), dtype=np.int64)
     np.add.at(matrix, (np.arange(20), low.clip(0, 7)), 10 - weight)
@@ -28,12 +28,12 @@ def _enlarge(images):
 def digits(*, test: int = 500) -> dict[str, np.ndarray]:
     """scikit-learn's 1,797 handwritten digits in MNIST's format: 20x20 in the middle of a black 28x28 square.
 
-    The test set is spread evenly over scikit-learn's order, which goes writer by writer, so that both parts
-    hold every hand: a small net then learns the digits in seconds, which is what a stand-in is for.
+    The test set is spread evenly over scikit-learn's order, which is by writer, so that both parts contain
+    all writers: a small network then learns the digits in seconds.
     Returns x_train, x_test uint8 [N, 1, 28, 28] and y_train, y_test int64 [N].
     Source: Alpaydin and Kaynak 1998, Optical Recognition of Handwritten Digits (its test half).
     """
-    from sklearn.datasets import load_digits  # it takes two seconds, and most runs have the data
+    from sklearn.datasets import load_digits  # here: the import takes two seconds
 
     bunch: Any = load_digits()      # it states no type
     images = np.zeros((len(bunch.images), 1, 28, 28), dtype=np.uint8)
@@ -46,16 +46,16 @@ def digits(*, test: int = 500) -> dict[str, np.ndarray]:
 
 # ---- shapes ----------------------------------------------------------------------------------------------
 def _mask(shape, u, v) -> np.ndarray:
-    """Where `shape` covers the plane; u (to the right) and v (down) are -1 to 1 over its bounding box."""
+    """Whether points are inside `shape`; u (to the right) and v (down) are -1 to 1 over its bounding box."""
     box = (abs(u) <= 1) & (abs(v) <= 1)
     square_radius = u * u + v * v
 
     def cell(w, n):
-        """Which of n equal strips of the box, counted from 0."""
+        """Index of the strip, of n equal ones, from 0."""
         return np.floor((w + 1) * (n / 2)).astype(np.int64)
 
     def in_cell(w, n):
-        """Place within that strip, -1 to 1."""
+        """Coordinate in that strip, -1 to 1."""
         return (w + 1) * n - 2 * cell(w, n) - 1
 
     match shape:
@@ -85,9 +85,9 @@ def _mask(shape, u, v) -> np.ndarray:
 def draw_shapes(count: int, *, size: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """`count` images of one coloured shape each, as many of every class, in random order.
 
-    The shape lies wholly inside; its half-width is 28 to 42 % of the image. Its colour is drawn from 145..255
-    in every channel, the background's from 0..110; then every value gets noise of up to 20 grey levels either
-    way. `generator` is a numpy Generator.
+    The shape is entirely inside; its half-width is 28 to 42 % of the image. Its colour is drawn from 145..255
+    in every channel, the background's from 0..110; then uniform noise of -20 to 20 grey levels is added to
+    every value. `generator` is a numpy Generator.
     Returns uint8 [count, 3, size, size] and int64 [count] (index in SHAPES).
     """
     labels = generator.permutation(np.arange(count) % len(SHAPES))
@@ -109,7 +109,7 @@ def draw_shapes(count: int, *, size: int, generator: np.random.Generator) -> tup
 
 
 def shapes(*, size: int = 32, train: int = 2000, test: int = 500) -> dict[str, np.ndarray]:
-    """The procedural data set: `train` and `test` images of `draw_shapes`, always the same ones.
+    """The procedural data set: `train` and `test` images of `draw_shapes` from a fixed seed.
 
     Returns x_train, x_test uint8 [N, 3, size, size] and y_train, y_test int64 [N].
     """

@@ -1,1 +1,1 @@
-"""The training loop with hooks, and the zoo of kept networks."""
+"""The training loop with hooks, recipes and checkpoints."""

@@ -1,4 +1,4 @@
-"""The state of a computation that is not finished yet: a killed one goes on instead of starting again."""
+"""Checkpoints: the state of an unfinished computation, from which a killed process continues."""
 from pathlib import Path
 from typing import Any
 
@@ -9,18 +9,18 @@ from ..data import content
 
 
 class Checkpoint:
-    """One state, the file `path`: tensors by name, and plain facts. With None as path it keeps nothing."""
+    """One state in the file `path`: tensors by name, and JSON values. Without a path nothing is stored."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
 
     def save(self, tensors: dict[str, torch.Tensor], facts: object) -> None:
-        """Keep a state, in place of the last one, atomically. facts: plain JSON values."""
+        """Replace the stored state, atomically. facts: JSON values."""
         if self.path is not None:
             content.write(self.path, tensors, {"facts": facts})
 
     def load(self) -> tuple[dict[str, torch.Tensor], Any] | None:
-        """`(tensors, facts)` of the last state, or None if there is none, or a damaged one."""
+        """`(tensors, facts)` of the stored state, or None if there is none or it is damaged."""
         if self.path is None or not runtime.readable(self.path).exists():
             return None
         try:

@@ -1,4 +1,4 @@
-"""One training loop for all networks: a recipe, a hook that may change each batch, a state each epoch."""
+"""The training loop of all networks: a recipe, an optional hook on each batch, a checkpoint an epoch."""
 import copy
 import json
 import math
@@ -26,23 +26,23 @@ def fit(net: nn.Module, x: torch.Tensor, y: torch.Tensor, recipe: Recipe, *, gen
     x          training images [N, C, H, W], uint8 or float in [0, 1]
     y          their labels, int64 [N]
     recipe     a `Recipe`
-    generator  CPU generator, or an int as its seed, of every draw: the order of images, augmentation, the
-               hook's draws, dropout. The same seed gives the same weights on one machine with as many
-               threads, equal to rounding elsewhere, from where two trainings slowly part; the global
-               generators stay as they were.
-    hook       `hook(net, images, labels, generator) -> images`, float32 [B, C, H, W] in [0, 1] both: what the
-               net shall learn from instead of an (augmented) batch, as in training with noise or on
-               adversarial examples. It finds and leaves the net in training mode, with bf16 under autocast.
-    after_epoch  `after_epoch(epochs, net) -> bool`, called after each epoch with how many are done: whether
-               training ends there. It leaves the net in training mode.
-    label      names the progress bar
-    checkpoint  the `Checkpoint` that keeps the state after every epoch: a killed training goes on from there
-               as one that ran through. None keeps none.
+    generator  CPU generator, or an int as its seed, of all random numbers: the order of images, augmentation,
+               the hook, dropout. The same seed gives the same weights on one machine with the same number of
+               threads; elsewhere two trainings start with differences by rounding, which grow. The global
+               generators are not changed.
+    hook       `hook(net, images, labels, generator) -> images`, float32 [B, C, H, W] in [0, 1] both: replaces
+               an (augmented) batch, as in training with noise or on adversarial examples. The net is in
+               training mode before and after it; with bf16 it is called under autocast.
+    after_epoch  `after_epoch(epochs, net) -> bool`, called after each epoch with their number so far: whether
+               training ends. The net is in training mode before and after it.
+    label      of the progress bar
+    checkpoint  a `Checkpoint` that stores the state after every epoch, from which a killed training continues
+               with the same result; None: none is stored
 
-    A module of the net with a method `adapt(x)`, such as one that subtracts the mean image, is shown the
-    training images first; one with a method `settle(x)`, such as a net that takes its batch normalisation's
-    statistics from all of them, last, augmented. Raises UserError for images or labels of another form, and
-    where net, labels and loss do not suit each other; the net is then as it was.
+    A method `adapt(x)` of a module of the net, such as one that subtracts the mean image, is called first,
+    with the training images; a method `settle(x)`, such as that of a net whose batch normalisation uses
+    statistics of all images, is called last, with augmented images. Raises UserError for images or labels of
+    another form, and if net, labels and loss do not fit together; the net is then unchanged.
     """
     generator = runtime.seeded(generator, "training")
     x = _checked(net, x, y, recipe)
@@ -54,7 +54,7 @@ def fit(net: nn.Module, x: torch.Tensor, y: torch.Tensor, recipe: Recipe, *, gen
     net.train()
     for module in net.modules():
         if hasattr(module, "adapt"):
-            module.adapt(x)     # pyright: ignore[reportCallIssue]: torch declares what is unknown as a tensor
+            module.adapt(x)     # pyright: ignore[reportCallIssue]: torch declares unknown attributes as tensors
     optimiser = _optimiser(net, recipe)
     progress = _Progress(checkpoint or Checkpoint(None), net, optimiser, generator, x, y, recipe)
     gradients = _Gradients(net, recipe, device)
@@ -66,7 +66,7 @@ def fit(net: nn.Module, x: torch.Tensor, y: torch.Tensor, recipe: Recipe, *, gen
         bar.update(done * per_epoch)
         for epoch in range(done, recipe.epochs):
             rows = torch.randperm(len(x), generator=generator)[:per_epoch * recipe.batch].to(device)
-            torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))  # dropout's generator
+            torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))  # of dropout
             for step, batch in enumerate(rows.split(recipe.batch)):
                 for group in optimiser.param_groups:
                     group["lr"] = rate(recipe, epoch + (step + 0.5) / per_epoch)
@@ -88,7 +88,7 @@ def fit(net: nn.Module, x: torch.Tensor, y: torch.Tensor, recipe: Recipe, *, gen
 
 
 def _checked(net, x, y, recipe):
-    """The images, clipped where rounding left [0, 1]; raises UserError where `fit` says so."""
+    """The images, `clipped`. Raises UserError as `fit` documents."""
     inference.check_tensors(images=x, labels=y)
     if not len(x):
         raise runtime.UserError("no images: training needs one at least")
@@ -107,7 +107,7 @@ def _checked(net, x, y, recipe):
 
 
 def _trial(net, images):
-    """What the net returns for some images, in evaluation mode, without leaving a trace."""
+    """Logits of some images, in evaluation mode; net and random generators are unchanged."""
     images = images.to(inference.device_of(net, images))
     devices = [images.device] if images.device.type == "cuda" else []
     with torch.no_grad(), inference.frozen(net), torch.random.fork_rng(devices=devices):
@@ -115,7 +115,7 @@ def _trial(net, images):
 
 
 def _check_one_image(net, x, recipe):
-    """Raises UserError where a batch is of one image, of which batch normalisation takes no statistics."""
+    """Raises UserError if a batch has one image, of which batch normalisation has no statistics."""
     count = min(recipe.images or len(x), len(x))
     left = count % recipe.batch if recipe.partial or count < recipe.batch else 0
     if 1 not in (recipe.batch, left) or not any(isinstance(m, _BatchNorm) for m in net.modules()):
@@ -123,15 +123,15 @@ def _check_one_image(net, x, recipe):
     try:
         with torch.no_grad(), torch.random.fork_rng(devices=[]):
             copy.deepcopy(net).cpu().train()(pixels(x[:1].cpu()))
-    except ValueError as error:     # where an image has several values a channel, it is a batch of its own
+    except ValueError as error:     # not raised if an image has several values a channel
         raise runtime.UserError(f"a batch of one image ({count} images, batch={recipe.batch}): batch "
                                 "normalisation needs two; take another batch, or partial=False") from error
 
 
 def _laid_out(net, x, device):
-    """Brings the net to the device; returns the order of memory for it and its images.
+    """Moves the net to the device; returns the memory format for it and its images.
 
-    Channels last is faster, but a net that calls `view` on what convolutions return cannot work in it.
+    Channels last is faster, but fails for a net that calls `view` on the output of convolutions.
     """
     net.to(device, memory_format=torch.channels_last)
     try:
@@ -145,15 +145,15 @@ def _laid_out(net, x, device):
 
 
 class _Gradients:
-    """Forward and backward pass of a batch: leaves the gradients of its loss in the net's parameters.
+    """Forward and backward pass of a batch, which set the gradients of the net's parameters.
 
-    On CUDA the passes of each size of batch are recorded once and replayed as a graph: with small batches
-    the GPU otherwise waits for the CPU to start each of their many small kernels.
+    On CUDA the passes are recorded once for each batch size and replayed as a graph: with small batches the
+    GPU would otherwise wait for the CPU to launch each of their many small kernels.
     """
 
     def __init__(self, net, recipe, device):
         self.net, self.recipe, self.device = net, recipe, device
-        self.recorded = {}      # size of batch -> (graph, its images, its labels, its gradients)
+        self.recorded = {}      # batch size -> (graph, its images, its labels, its gradients)
 
     def __call__(self, images, labels):
         if self.device.type != "cuda":
@@ -175,7 +175,7 @@ class _Gradients:
         loss(scores.float(), labels, self.recipe).backward()
 
     def _record(self, images, labels):
-        # Kernels are chosen in passes before the recording; what these change is put back.
+        # Kernels are selected in passes before the recording, whose changes are undone.
         before = [(buffer, buffer.clone()) for buffer in self.net.buffers()]
         draws = torch.cuda.get_rng_state(self.device)
         aside = torch.cuda.Stream(self.device)
@@ -195,9 +195,9 @@ class _Gradients:
 
 
 def share(y: torch.Tensor, count: int | None) -> torch.Tensor:
-    """Rows int64 [count] of y [N]: the first images of each class, classes in proportion; nothing is drawn.
+    """Indices int64 [count] into y [N]: the first images of each class, in proportion; nothing is random.
 
-    (Training images of GTSRB lie class by class: its first thousand show three signs only.)
+    (GTSRB's training images are ordered by class: the first thousand have three classes only.)
     """
     if count is not None:
         runtime.at_most(count, len(y))
@@ -209,18 +209,18 @@ def share(y: torch.Tensor, count: int | None) -> torch.Tensor:
 
 
 def rate(recipe: Recipe, epoch: float) -> float:
-    """Learning rate when `epoch` epochs have passed (not whole inside an epoch)."""
+    """Learning rate after `epoch` epochs, which may be a fraction."""
     if recipe.schedule == "constant":
         return recipe.rate
     if recipe.schedule == "steps":
         return recipe.rate * recipe.factor ** sum(epoch > milestone for milestone in recipe.milestones)
-    part = epoch / recipe.epochs  # cosines from rate / 25 up to the rate, and down to nearly nothing
+    part = epoch / recipe.epochs  # cosines from rate / 25 up to the rate, and down to rate / 25e4
     low, up = (recipe.rate / 25, part / 0.2) if part < 0.2 else (recipe.rate / 25e4, (1 - part) / 0.8)
     return low + (recipe.rate - low) * (1 - math.cos(math.pi * up)) / 2
 
 
 def augmented(images: torch.Tensor, recipe: Recipe, generator: torch.Generator) -> torch.Tensor:
-    """Images [B, C, H, W] of any type, shifted and mirrored as the recipe asks; draws only where it asks."""
+    """Images [B, C, H, W] of any type, shifted and mirrored at random as the recipe specifies."""
     count, channels, height, width = images.shape
     if recipe.shift:
         n = recipe.shift
@@ -237,7 +237,7 @@ def augmented(images: torch.Tensor, recipe: Recipe, generator: torch.Generator) 
 
 
 def loss(scores: torch.Tensor, labels: torch.Tensor, recipe: Recipe) -> torch.Tensor:
-    """The recipe's loss of logits [B, classes] (or [B, 1] for the squared one) against labels [B]."""
+    """The recipe's loss of logits [B, classes], or [B, 1] for the squared one, with labels [B]."""
     if recipe.loss == "cross-entropy":
         return F.cross_entropy(scores, labels, reduction=recipe.reduction)
     if scores.shape != (len(labels), 1):
@@ -257,11 +257,11 @@ def _optimiser(net, recipe):
 
 
 class _Progress:
-    """Weights, optimiser and generator after an epoch, kept by a checkpoint."""
+    """Weights, optimiser and generator after an epoch, stored in a checkpoint."""
 
     def __init__(self, checkpoint, net, optimiser, generator, x, y, recipe):
         self.kept, self.net, self.optimiser, self.generator = checkpoint, net, optimiser, generator
-        # A state counts for the training that wrote it only.
+        # A state is valid only for the training that stored it.
         start = {**net.state_dict(), "x": x, "y": y, "generator": generator.get_state()}
         self.training = f"{fingerprint(start)} {json.dumps(recipe.settings())}"
 
@@ -271,7 +271,7 @@ class _Progress:
                         "generator": self.generator.get_state()}, {"epoch": epoch, "training": self.training})
 
     def load(self):
-        """Epochs that are done; what they left is put back."""
+        """Restores the stored state; returns the number of completed epochs."""
         state = self.kept.load()
         if state is None or state[1]["training"] != self.training:
             return 0

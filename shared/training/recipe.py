@@ -1,4 +1,4 @@
-"""The form of a training recipe; the recipes themselves stand with the architectures of their paper."""
+"""The settings of a training; the papers' recipes are with their architectures."""
 import dataclasses
 from dataclasses import dataclass
 from typing import Any
@@ -11,27 +11,27 @@ CHOICES = {"optimiser": ("sgd", "adam"), "schedule": ("one-cycle", "constant", "
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a network is trained; the defaults are SGD with Nesterov momentum under a one-cycle learning rate.
+    """Settings of a training; the defaults are SGD with Nesterov momentum and a one-cycle learning rate.
 
     Raises UserError for a setting out of range.
     """
     epochs: int                   # passes over the training images
-    images: int | None = None     # this many training images, each class in its proportion; None takes all
+    images: int | None = None     # number of training images, classes in proportion; None: all
     batch: int = 128              # images a step
-    partial: bool = False         # what is left over at the end of an epoch is a smaller batch, not left out
+    partial: bool = False         # the remainder of an epoch is a smaller batch, instead of omitted
     rate: float = 0.05            # largest learning rate; "one-cycle" reaches it after a fifth of the steps
     momentum: float = 0.9         # of SGD; Adam has its usual 0.9 and 0.999
-    weight_decay: float = 1e-4    # L2 term, on weights of convolutions and linear layers only
-    bf16: bool = False            # bfloat16 in forward passes where the device has it; weights stay float32
+    weight_decay: float = 1e-4    # L2 penalty, on weights of convolutions and linear layers only
+    bf16: bool = False            # bfloat16 in forward passes if the device has it; weights are float32
     optimiser: str = "sgd"        # "sgd" or "adam"
     nesterov: bool = True         # the form of SGD's momentum
     schedule: str = "one-cycle"   # "one-cycle", "constant", or "steps": times `factor` at each milestone
-    milestones: tuple[float, ...] = ()        # epochs, whole or not, that have passed when the rate falls
+    milestones: tuple[float, ...] = ()        # epochs, possibly fractions, after which the rate falls
     factor: float = 0.1
     loss: str = "cross-entropy"   # or "squared": (sigmoid of the one logit - label 0 or 1)^2
     reduction: str = "mean"       # the loss of a batch is the "mean" or the "sum" over its images
-    shift: int = 0                # each image moves by up to so many pixels along either axis, zeros follow
-    flip: bool = False            # each image is mirrored left to right with probability 1/2
+    shift: int = 0                # largest random shift in pixels along either axis, padded with 0
+    flip: bool = False            # mirror each image left to right with probability 1/2
 
     def __post_init__(self) -> None:
         def refuse(name, allowed):
@@ -57,6 +57,6 @@ class Recipe:
             refuse("milestones", "epochs such as (20, 40) with schedule 'steps', and none with another")
 
     def settings(self) -> dict[str, Any]:
-        """`{name: value}` of the fields that are not at their default: a later field changes nothing."""
+        """`{name: value}` of fields that differ from their default, so that a new field changes nothing."""
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)
                 if getattr(self, f.name) != f.default}

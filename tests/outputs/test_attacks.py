@@ -74,7 +74,7 @@ def test_adversarial_training(stored):
 
 
 def test_line_search(stored):
-    stored({"default": attacked(LineSearch()), "squared": attacked(LineSearch(count=40, largest=4.0)),
+    stored({"default": attacked(LineSearch()), "squared": attacked(LineSearch(steps=40, largest=4.0)),
             "short": attacked(LineSearch(25, 0.3)), "margin": attacked(LineSearch(33, 2.0, loss="margin")),
             "targeted": attacked(LineSearch(50, 6.0, targeted=True)),
             "targeted margin": attacked(LineSearch(50, 6.0, loss="margin", targeted=True))})

@@ -4,7 +4,7 @@ from torch import nn
 
 from shared.attacks.line import gradients, lost_margin, scalings, smallest_steps, squared_error, unit
 from shared.attacks.noise import draw, random_flips, uniform_ball
-from shared.attacks.search import first_flips
+from shared.attacks.trials import first_flips
 from shared.inference import Careful, Decision
 from tests.outputs.examples import SHAPE, Coarse, apart, bf16, example, seeded
 

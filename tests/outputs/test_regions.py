@@ -76,13 +76,14 @@ def test_box(stored):
     stored({"widths": some.widths, "first": some.first(3), "whole": some.first(4).whole(),
             "kept": some.kept(0.4, 9),
             "sample": some.first(7).sample(5, generator=seeded("regions", "sample")),
-            "points": some.first(2).whole().points(3, seeded("regions", "points"))})
+            "points": some.first(2).whole().points(3, generator=seeded("regions", "points"))})
 
 
 def test_labels_of_several_networks(stored):
     nets, (_, y), z = networks(), image(), some_images(70, "cloud")
     labels = regions.answers(nets, z)
-    stored({"answers": labels, "rates": [regions.rates(nets, z, y), regions.rates(nets, z, labels[1])],
+    rates = [regions.error_rates(nets, z, y), regions.error_rates(nets, z, labels[1])]
+    stored({"answers": labels, "rates": rates,
             "agreement": [regions.agreement(labels, y), regions.agreement(labels, labels[1]),
                           regions.agreement(labels[:, :0], y)]})
 

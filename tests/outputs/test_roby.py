@@ -2,7 +2,7 @@
 import torch
 
 from shared import roby
-from shared.inference import frozen
+from shared.inference import frozen, labels
 from tests.outputs.examples import seeded, smooth_network, some_images
 
 
@@ -39,11 +39,11 @@ def test_bootstrap(stored):
 
 
 def test_measure(stored):
-    (net, x), y, groups = balanced(), torch.arange(30) % 3, ("true", "predicted")
-    stored([*(roby.measure(net, x, y, p=p, group=group) for p in roby.NORMS for group in groups),
+    (net, x), y = balanced(), torch.arange(30) % 3
+    groups = y, labels(net, x)
+    stored([*(roby.measure(net, x, group, p=p) for p in roby.NORMS for group in groups),
             roby.measure(net, (255 * x).round().byte(), y),
-            *(roby.measure(net, x, y, features=roby.Penultimate(net), group=group, chunk=7)
-              for group in groups)])
+            *(roby.measure(net, x, group, features=roby.Penultimate(net), chunk=7) for group in groups)])
 
 
 def test_embed(stored):

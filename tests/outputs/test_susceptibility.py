@@ -11,7 +11,7 @@ from tests.outputs.examples import Coarse, apart, bf16, example, seeded
 
 def susceptible(model, x, y, **options):
     """`susceptibility.susceptibility` with few draws, of no nearly equal norms."""
-    options = {"generator": seeded("susceptible 1"), "draws": 40, "count": 30, "largest": 3.0} | options
+    options = {"generator": seeded("susceptible 1"), "draws": 40, "steps": 30, "largest": 3.0} | options
     with mock.patch.object(susceptibility, "draw", apart):
         result = susceptibility.susceptibility(model, x, y, **options)
     return [result, result.adversarial_share, result.random_shares]

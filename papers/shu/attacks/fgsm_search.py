@@ -6,8 +6,8 @@ import torch
 
 from shared.attacks.gradient import scored
 from shared.attacks.judge import Attack, setting_of, values
-from shared.attacks.search import first_flips, reaches
 from shared.attacks.threat import Linf, per_image
+from shared.attacks.trials import first_flips, reaches
 from shared.runtime import UserError
 
 

@@ -10,8 +10,8 @@ import torch
 
 from shared.attacks.gradient import scored
 from shared.attacks.judge import Attack, fooled, setting_of, values
-from shared.attacks.search import State
 from shared.attacks.threat import L1, L2, Linf, per_image
+from shared.attacks.trials import State
 from shared.runtime import UserError
 
 GROWTH = 1.5     # of a ball in which nothing was found

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import torch
 
 from shared.attacks.judge import Attack, fooled
-from shared.attacks.search import State
 from shared.attacks.threat import L2, per_image
+from shared.attacks.trials import State
 from shared.runtime import UserError
 
 SMALLER = 1.2    # share of noise up to which a repetition looks, of that of the nearest start before

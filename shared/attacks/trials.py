@@ -1,4 +1,4 @@
-"""Trying many perturbations of many images in order: an image that changes its class is tried no further."""
+"""Evaluation of many perturbations of many images in order, up to each image's first change of class."""
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -13,42 +13,42 @@ Perturb = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]      # image rows
 
 
 class State(SimpleNamespace):
-    """What is known of each image that is still at work: tensors of one row an image."""
+    """The state of an iterative attack: tensors of one row for each image that is not finished."""
 
     def keep(self, rows: torch.Tensor) -> None:
-        """Go on with the images `rows` alone."""
+        """Keep the images `rows` only."""
         vars(self).update({name: tensor[rows] for name, tensor in vars(self).items()})
 
 
 def reaches(model: Model, targeted: bool) -> Decide:
-    """A test for `first_flips`: does a model assign images to the class `labels`; untargeted: to another."""
+    """A test for `first_flips`: whether the predicted class is `labels` (targeted) or not (untargeted)."""
     def decide(images, labels):
-        there = logits(model, images).argmax(1) == labels.to(images.device)
-        return Decision((there == targeted).cpu(), 0, 0)
+        equal = logits(model, images).argmax(1) == labels.to(images.device)
+        return Decision((equal == targeted).cpu(), 0, 0)
     return decide
 
 
 class Flips(NamedTuple):
-    """Which perturbation is the first to change each of N images' class, and what it cost to know."""
+    """The first perturbation that changes the class of each of N images, and its cost."""
     first: torch.Tensor    # int64 [N]: its index; the number of perturbations where none does
-    count: torch.Tensor    # int64 [N]: how many do, of those tried
+    count: torch.Tensor    # int64 [N]: how many of the evaluated ones change the class
     passes: int            # images classified
-    needed: int            # forward passes of a loop that stops at each image's first flip
-    rejudged: int          # images classified twice, the second time in float32
-    overturned: int        # of these, how many labels changed
+    needed: int            # passes of a plain loop that stops at each image's first flip
+    rejudged: int          # images classified again in float32 after bfloat16
+    overturned: int        # of these, labels that differ in float32
 
 
 def first_flips(decide: Decide, labels: torch.Tensor, perturbed: Perturb, steps: int, *,
                 exact: bool = False) -> Flips:
-    """Try `steps` perturbations of each image in their order; an image that flips is tried no further.
+    """Evaluate `steps` perturbations of each image in order, up to the first that flips its label.
 
     decide      `decide(images, labels) -> Decision`, such as `Careful.flips`
     labels      int64 [N]
     perturbed   `perturbed(rows, steps) -> images`: image rows[i] under perturbation steps[i], int64 [P] both
-    exact       try all on every image, so that `count` is exact
+    exact       evaluate all on every image, so that `count` is exact
 
-    An image that was tried k times is next tried up to k / 20 times at once (at least once), all images
-    together: the result of a loop over images and perturbations, for at most 1.05 times its passes.
+    After k evaluations of an image the next k / 20 (at least one) are made in one batch, over all images
+    together: the result of a loop over images and perturbations, in at most 1.05 times its passes.
     """
     first = torch.full((len(labels),), steps)
     count = torch.zeros(len(labels), dtype=torch.int64)
@@ -75,5 +75,5 @@ def first_flips(decide: Decide, labels: torch.Tensor, perturbed: Perturb, steps:
 
 
 def _chunk(image):
-    """Perturbed images made at once: `logits` cuts them further as its model wants."""
+    """How many perturbed images to compute at once; `logits` splits them further to suit its model."""
     return 8 * runtime.chunk_size(image.numel() * 4 * 64, image.device)
