@@ -14,7 +14,7 @@ from papers.sutton.experiments import ATTACKED, DELTAS, SIGNS
 from papers.sutton.theory.models import planar_flip_probability
 from report import display
 from report.comparison import over_trainings
-from report.prose import mean, percent, words
+from report.prose import mean, percent
 from shared.susceptibility import percentage
 
 DATASETS = {"cifar10": "CIFAR-10", "fashion_mnist": "Fashion-MNIST", "gtsrb": "GTSRB"}   # of Table 1
@@ -60,14 +60,6 @@ def in_percent(share):
     if 0 < share < 0.005:
         return "less than 0.01%"
     return "0%" if share == 0 else f"{share:.2f}%" if share < 1 else f"{share:.1f}%"
-
-
-def share_in_words(share, printed=None):
-    """A share with the images behind it, its interval and the published one."""
-    paper = "" if printed is None else f"; paper: {printed:g}%"
-    return "no image" if not share["of"] else (
-        f"{words(share['percent'])} (n = {share['of']:,}; 95% interval {words(share['low'])} to "
-        f"{words(share['high'])}{paper})")
 
 
 def counted(count, word):
@@ -257,9 +249,9 @@ def with_retraining(rows, larger=None):
     return both
 
 
-def retrained_in_words(again, names, larger=None):
+def retrained_in_words(again, names):
     """How far further trainings of one problem lie apart; nothing of fewer than two that succeeded."""
-    trained = learned(again, larger) if len(again) else again
+    trained = learned(again) if len(again) else again
     parts = [part for part in trained.get("test", ()) if part["attack"]["l2"]["count"]]
     if len(parts) < 2:
         return ""
@@ -415,15 +407,14 @@ PANELS = {"accuracy": "accuracy (%)", "susceptibility": "attackable (%)", "l1": 
           "l2": "Euclidean norm of attacks", "linf": "ℓ∞ norm of attacks"}
 
 
-def draw_noise(data, printed, ball, panels=tuple(PANELS)):
-    """Some panels over the radius of the ball, "L∞" or "L2", of which noise is uniform in training.
+def draw_noise(data, printed, ball):
+    """`PANELS` over the radius of the ball, "L∞" or "L2", of which noise is uniform in training.
 
     data      {"level 0" ... "level 3": {"size", "problems", panel: {split: mean}}}; level 0 is without noise
     printed   (level, panel, split, problems) -> the published mean
     """
-    lines = 1 + len(panels) // 3
-    figure, axes = plt.subplots(lines, 3, figsize=(8, 2.8 * lines), squeeze=False)
-    for ax, panel in zip(axes.flat, panels):
+    figure, axes = plt.subplots(2, 3, figsize=(8, 5.6))
+    for ax, panel in zip(axes.flat, PANELS):
         for split, color, marker in zip(tables.SPLITS, display.PALETTE, display.MARKERS):
             there = [(d["size"], d[panel][split]) for d in data.values() if d[panel][split] is not None]
             if there:
