@@ -13,7 +13,8 @@ from papers.sutton import tables
 from papers.sutton.experiments import ATTACKED, DELTAS, SIGNS
 from papers.sutton.theory.models import planar_flip_probability
 from report import display
-from report.comparison import over_trainings
+from report.comparison import over_alike
+from report.prose import first as first
 from report.prose import mean, percent
 from shared.susceptibility import percentage
 
@@ -127,15 +128,6 @@ def box_facts(runs, printed, of, larger=None):
             "some": one["mean"] > 1, "odd": [p for p, share in one["percents"].items() if share]}
 
 
-def first(facts, *variants):
-    """The first template whose fact is true, of pairs (fact, template) and a last template without a fact.
-
-    Where there are no facts, a template that no fact completes.
-    """
-    *pairs, last = variants
-    return next((words for fact, words in pairs if facts[fact]), last) if facts else "{nothing}"
-
-
 def draw_means(runs, printed, names, titles=()):
     """Bars of the mean shares, a dot a problem, a line the published mean; None where nothing was attacked.
 
@@ -237,15 +229,11 @@ def with_retraining(rows, larger=None):
 
     rows    runs -> rows of a table;  larger: see `learned`: failed trainings have no part in the range
     """
-    def kind(row):
-        return [row.get(name) for name in (
-            "quantity", "delta_inferred", "norm", "split", "problem", "class_a", "class_b")]
+    keys = "quantity", "delta_inferred", "norm", "split", "problem", "class_a", "class_b"
 
     def both(runs, again):
         trained = rows(learned(again, larger)) if len(again) else []
-        return [row | {name: over_trainings(
-            row[name], [one[name] for one in trained if kind(one) == kind(row)], whole=100)
-                       for name in ("train", "test", "mean", "std") if name in row} for row in rows(runs)]
+        return over_alike(rows(runs), trained, keys, ("train", "test", "mean", "std"), whole=100)
     return both
 
 
@@ -290,20 +278,20 @@ def failed_in_words(runs, names, larger=None):
 def draw_violins(runs, problems, names, key, norms=tuple(NORMS)):
     """One panel a norm: for each measured problem a violin of training images left, of test images right.
 
-    key   of `tables.search`: the norms of attacks, or of each image's smallest perturbation that flips it
+    key   of `tables.outcome`: the norms of attacks, or of each image's smallest perturbation that flips it
     None where no image has such a norm. Norms are known by 101 quantiles; smoothing is a quarter of their
     spread.
     """
     shown = {p: run for p, run in measured(runs).items() if p in problems}
-    searches = {split: [tables.search(run[split], key) for run in shown.values()] for split in tables.SPLITS}
-    if not any(search[norms[0]]["count"] for some in searches.values() for search in some):
+    outcomes = {split: [tables.outcome(run[split], key) for run in shown.values()] for split in tables.SPLITS}
+    if not any(outcome[norms[0]]["count"] for some in outcomes.values() for outcome in some):
         return None
     figure, axes = plt.subplots(len(norms), 1, figsize=(8, 1.3 + 2.4 * len(norms)), sharex=True,
                                 squeeze=False)
     for ax, norm in zip(axes[:, 0], norms):
         for split, side, color in zip(tables.SPLITS, ("low", "high"), display.PALETTE):
-            values = {place: tables.points(search[norm]) for place, search in enumerate(searches[split])
-                      if search[norm]["count"]}
+            values = {place: tables.points(outcome[norm]) for place, outcome in enumerate(outcomes[split])
+                      if outcome[norm]["count"]}
             if values:
                 violins = ax.violinplot([*values.values()], [*values], side=side, widths=0.84,
                                         bw_method=0.25, showextrema=False, showmedians=True)
@@ -321,7 +309,7 @@ def draw_violins(runs, problems, names, key, norms=tuple(NORMS)):
 
 
 def word(key):
-    """What violins call a key of `tables.search`."""
+    """What violins call a key of `tables.outcome`."""
     return "attack" if key == "attack" else "draw"
 
 
@@ -333,13 +321,13 @@ def medians(runs, names, key, norm):
     return {name(problem, names): {
         split: {"count": facts["count"], "median": tables.quantile(facts, 0.5),
                 "low": tables.quantile(facts, 0.05), "high": tables.quantile(facts, 0.95)}
-        for split in tables.SPLITS for facts in [tables.search(run[split], key)[norm]]}
+        for split in tables.SPLITS for facts in [tables.outcome(run[split], key)[norm]]}
         for problem, run in measured(runs).items()}
 
 
-def publish_violins(page, item, sets, problems, names, key):
+def publish_violins(page, item, results, problems, names, key):
     """Publish one of Figures 17 to 20: violins of three norms; its data are `medians` by norm."""
-    page.figure(item, sets, lambda u: draw_violins(u, problems, names, key),
+    page.figure(item, results, lambda u: draw_violins(u, problems, names, key),
                 rests=ATTACKED if key == "attack" else None,
                 data=lambda u: {norm: medians(u, names, key, norm) for norm in NORMS},
                 alt="Half violins for each problem in three panels, one a norm: the sizes of the "
