@@ -42,7 +42,7 @@ def with_status(holds, *, says, view=None, case="dataset", reads="", what="cases
     def judged(rows):
         return over_cases(cases(rows), lambda c: (holds(c), says), what=what, reads=reads, printed=published)
 
-    def predicate(rows, *others):
+    def predicate(rows):
         rows, lengths = figures.at_lengths(rows)
         holds, evidence = judged(rows)
         for length, flipped in lengths.items():

@@ -151,7 +151,7 @@ def on_digits(runs):
     """A row an attack and digit with examples: rates (%) on them, of the attacked network, `own`, and of the
     `others`, their mean.
     """
-    rows = [{"method": run["method"] if "method" in run else None, "number": row["number"],
+    rows = [{"method": run.get("method"), "number": row["number"],
              "own": 100 * row["attack"]["rates"][0], "others": 100 * mean(row["attack"]["rates"][1:])}
             for run in runs.to_dict("records") for row in run["rows"] if "attack" in row]
     return pd.DataFrame(rows, columns=["method", "number", "own", "others"])
