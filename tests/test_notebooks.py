@@ -233,7 +233,7 @@ WITH_RUNS = [name for name in NOTEBOOKS if re.search(r"^from papers\.\w+ import 
 @pytest.mark.parametrize("some", [False, True], ids=["no runs", "some runs"])
 @pytest.mark.parametrize("name", WITH_RUNS)
 def test_records_are_rebuilt_without_data_from_any_part_of_the_runs(home, monkeypatch, name, some):
-    """The first run of each experiment, and figures are drawn; or none, in the sizes of a small run."""
+    """None of the runs, or the first of each experiment; then figures are drawn, too."""
     if some:
         monkeypatch.setenv(display.PICTURES, str(home / "pictures"))
     key = name.split("/")[0]
@@ -243,4 +243,4 @@ def test_records_are_rebuilt_without_data_from_any_part_of_the_runs(home, monkey
         for file in store.files(sorted(recorded.glob("[!.]*.json"))[0]):
             shutil.copy(file, folder)
     monkeypatch.setattr(sets, "load", lambda *_, **__: pytest.fail("it opened data"))
-    script(name, monkeypatch, "-p", "profile", "paper" if some else "smoke", "-p", "runs", "none")
+    script(name, monkeypatch, "-p", "profile", "paper", "-p", "runs", "none")
