@@ -47,9 +47,6 @@ def bare(measured):
     return [bare(v) for v in measured] if isinstance(measured, list) else measured
 
 
-values = bare     # the name in two pages
-
-
 def restored(measured):
     """Rows or data of a record's file with `Cell`s in place of the dicts that `as_json` gave.
 

@@ -353,7 +353,7 @@ class Page:
         if text:
             display.say(text if label == "recorded" else f"{text} ({label[0].upper()}{label[1:]}.)")
 
-    def box(self, question, answer, evidence="", limit="", *, facts=None, picture=None, alt="", sets=None):
+    def box(self, question, answer, evidence="", limit="", *, facts=None, picture=None, alt="", results=None):
         """The answer of the page, at its top: question, answer, evidence, limit, and a picture of it.
 
         Each part is a template over `facts` (`prose.fill`), so that no number is typed. Where a fact has no
@@ -362,9 +362,9 @@ class Page:
 
         facts    a dict, or None where the box names no number
         picture  PNG, figure or None
-        sets     what the box rests on; None takes all runs of the page
+        results  what the box rests on; None takes all runs of the page
         """
-        results, facts = self.gathered.values() if sets is None else sets, facts or {}
+        results, facts = self.gathered.values() if results is None else results, facts or {}
         small = bool(results) and not any(s.recorded for s in results)
         parts = [prose.fill(part, facts) for part in (answer, evidence, limit)
                  if part and prose.complete(part, facts)]
