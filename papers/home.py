@@ -100,7 +100,7 @@ def noise_and_attack():
     published = np.mean([noise["test"] for noise in reference.paper("sutton")["table-9"].rows
                          if (noise["class_a"], noise["class_b"]) in facts["of"]])
     over, noise = facts["over"], facts["noise"]
-    return facts | {"paper_one": published}, bars({
+    return facts, bars({
         "attack": (facts["step"], over["low"], over["high"], facts["paper"]),
         "noise, same length": (noise["percent"], noise["low"], noise["high"], published)},
         "labels flipped, % of images")

@@ -6,6 +6,6 @@ reference                           the printed values and claims
 cell, comparison, numbers, scatter  values beside the printed ones: one by one, counted, and drawn
 claims, verdict                     what a claim is judged by; what an item or a check of a theorem came to
 record, tidy                        what is kept of an item; its tidy table, and that of runs
-page, parameters, results           what a notebook calls; its parameters; an item on its page
+page, parameters, pieces            what a notebook calls; its parameters; an item on its page
 display, prose                      tables, pictures and colours; numbers and sentences of a page
 """

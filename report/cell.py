@@ -36,25 +36,25 @@ def as_cell(value):
     return value if isinstance(value, Cell) else Cell(value)
 
 
-def values(results):
+def bare(measured):
     """Rows, data or a part of them with the value of each `Cell` in its place."""
-    if isinstance(results, Cell):
-        return results.value
-    if isinstance(results, pd.DataFrame):
-        return results.map(values)
-    if isinstance(results, dict):
-        return {k: values(v) for k, v in results.items()}
-    return [values(v) for v in results] if isinstance(results, list) else results
+    if isinstance(measured, Cell):
+        return measured.value
+    if isinstance(measured, pd.DataFrame):
+        return measured.map(bare)
+    if isinstance(measured, dict):
+        return {k: bare(v) for k, v in measured.items()}
+    return [bare(v) for v in measured] if isinstance(measured, list) else measured
 
 
-def restored(results):
+def restored(measured):
     """Rows or data of a record's file with `Cell`s in place of the dicts that `as_json` gave.
 
     A row is never a `Cell`, though it may have a column `value`: only what it holds is looked at.
     """
-    if isinstance(results, list):
-        return [restored(row) for row in results]
-    return {k: _restored(v) for k, v in results.items()} if isinstance(results, dict) else results
+    if isinstance(measured, list):
+        return [restored(row) for row in measured]
+    return {k: _restored(v) for k, v in measured.items()} if isinstance(measured, dict) else measured
 
 
 def _restored(value):

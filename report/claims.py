@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 
 from report import prose
-from report.cell import values
+from report.cell import bare
 from report.prose import NoValue
 from shared import runtime
 
@@ -52,12 +52,12 @@ class Rule:
     open: str = ""
     leaves: str = ""
 
-    def outcome(self, results):
-        """`(holds, evidence)` of its own results and those of `others`; open where a value is missing."""
-        if self.judge is None or any(result is None or len(result) == 0 for result in results):
+    def outcome(self, measured):
+        """`(holds, evidence)` of its own rows or data and of the `others`'; open where a value is missing."""
+        if self.judge is None or any(part is None or len(part) == 0 for part in measured):
             return None, prose.NO_VALUE
         try:
-            judged = self.judge(*(results if self.cells else map(values, results)))
+            judged = self.judge(*(measured if self.cells else map(bare, measured)))
         except NoValue as why:
             return None, str(why)
         holds, evidence = (None, judged) if self.open else judged
@@ -226,7 +226,7 @@ def _judged(item, rows, phrase, rule, lacking, others):
                                 for name in rule.others)]
     missing = [words for _, lack in given if lack and (words := lack(rule if rule.counts else None))]
     try:
-        holds, evidence = rule.outcome([results for results, _ in given])
+        holds, evidence = rule.outcome([measured for measured, _ in given])
     except Exception as error:
         raise runtime.UserError(f"{item.title}: the rule of {phrase!r} fails: {type(error).__name__}: "
                                 f"{error}") from error

@@ -8,7 +8,7 @@ import statistics
 from dataclasses import replace
 from decimal import Decimal
 
-from report.cell import Cell, as_cell, values
+from report.cell import Cell, as_cell, bare
 from shared import runtime
 from shared.statistics import share_interval
 
@@ -52,10 +52,23 @@ def over_trainings(value, others, *, over="trainings", whole=1):
     whole   see `ends`; where the value has an interval over images, too, the wider one counts
     """
     cell = as_cell(value)
-    alike = [v for v in values([cell, *others]) if v is not None and math.isfinite(v)]
+    alike = [v for v in bare([cell, *others]) if v is not None and math.isfinite(v)]
     if len(alike) < LEAST or cell.value is None or not math.isfinite(cell.value):
         return value
     return wider(cell, min(alike), max(alike), over, len(alike), whole=whole)
+
+
+def over_alike(rows, trained, keys, columns, *, whole=1):
+    """Rows whose values in some columns have the range over those of further trainings with the same keys.
+
+    trained  rows of further trainings, each with these keys and columns;  whole: see `ends`
+    """
+    by_key = {}
+    for row in trained:
+        by_key.setdefault(tuple(row.get(k) for k in keys), []).append(row)
+    return [row | {name: over_trainings(
+        row[name], [other[name] for other in by_key.get(tuple(row.get(k) for k in keys), ())], whole=whole)
+                   for name in columns if name in row} for row in rows]
 
 
 def wider(cell, low, high, over, n=None, *, whole=1):
@@ -123,6 +136,13 @@ def chance(cell, whole=None):
     return 2 / (cell.n + 1) if cell.over else 1 - CONFIDENCE
 
 
+def mean_and_half(numbers, confidence=CONFIDENCE):
+    """The mean of two numbers or more, and half the width of its interval (Student's t)."""
+    from scipy.stats import sem, t
+    numbers = list(map(float, numbers))
+    return statistics.fmean(numbers), float(t.ppf((1 + confidence) / 2, len(numbers) - 1) * sem(numbers))
+
+
 # ---- tables as a whole -----------------------------------------------------------------------------------
 def alike(cell):
     """What a compared cell has in common with like rows: its column, and values of QUANTITIES."""
@@ -136,7 +156,7 @@ def biases(item, cells):
     interval over rows `low`, `high`, `absolute` (mean absolute difference), `rank` (rank correlation, None
     where a column is constant), `apart`: whether the interval excludes 0 and the means are not near.
     """
-    from scipy.stats import spearmanr, t
+    from scipy.stats import spearmanr
     columns = {}
     for c in cells:
         if c["mark"] and is_number(c["printed"]) and is_number(c["measured"]):
@@ -147,15 +167,13 @@ def biases(item, cells):
             continue
         ours, printed = zip(*pairs)
         gaps = [a - b for a, b in pairs]
-        mean = statistics.fmean(gaps)
-        quantile = float(t.ppf((1 + CONFIDENCE) / 2, len(gaps) - 1))
-        half = quantile * statistics.stdev(gaps) / math.sqrt(len(gaps))
+        mean, half = mean_and_half(gaps)
         constant = len(set(ours)) == 1 or len(set(printed)) == 1
         means = statistics.fmean(ours), statistics.fmean(printed)
         hit.append({"of": [name, *what], "rows": len(pairs), "difference": mean, "low": mean - half,
-                      "high": mean + half, "absolute": statistics.fmean(map(abs, gaps)),
-                      "rank": None if constant else float(spearmanr(ours, printed).statistic),
-                      "apart": abs(mean) > half and not near(*means, name, item.columns.get(name))})
+                    "high": mean + half, "absolute": statistics.fmean(map(abs, gaps)),
+                    "rank": None if constant else float(spearmanr(ours, printed).statistic),
+                    "apart": abs(mean) > half and not near(*means, name, item.columns.get(name))})
     return hit
 
 

@@ -156,24 +156,21 @@ def png_for_page(figure):
     return b"not drawn"
 
 
-def image_grid(axes, images, titles=None, cmap=None):
-    """Draw images [N, 1 or 3, H, W] (uint8, or float in [0, 1]) into an iterable of axes, without ticks.
-
-    cmap   colour map of one-channel images; None takes that of all figures, see `style`
-    """
+def image_grid(axes, images, titles=None):
+    """Draw images [N, 1 or 3, H, W] (uint8, or float in [0, 1]) into an iterable of axes, without ticks."""
     for n, (ax, image) in enumerate(zip(axes, images)):
         array = np.asarray(image)
         if array.ndim == 3 and array.shape[0] in (1, 3):
             array = array.transpose(1, 2, 0).squeeze()
         white = 255 if array.dtype.kind == "u" else 1
-        ax.imshow(array, vmin=0, vmax=white, interpolation="nearest", cmap=cmap)
+        ax.imshow(array, vmin=0, vmax=white, interpolation="nearest")
         ax.set(xticks=[], yticks=[])
         ax.spines[:].set_visible(True)
         if titles:
             ax.set_title(titles[n], fontsize=10)
 
 
-def image_table(rows, cmap=None):
+def image_table(rows):
     """A figure of rows {column: image}, with titles, and gaps where an image is missing; None of no rows."""
     columns = list(dict.fromkeys(column for row in rows for column in row))
     if not columns:
@@ -186,7 +183,7 @@ def image_table(rows, cmap=None):
             if row is rows[0]:
                 ax.set_title(column)
             if column in row:
-                image_grid([ax], [row[column]], cmap=cmap)
+                image_grid([ax], [row[column]])
             else:
                 ax.set_axis_off()
     return figure

@@ -75,7 +75,7 @@ class Experiment:
     def asks(self, stored, arguments):
         """Whether stored arguments are those of a plan; sizes may differ."""
         return stored.keys() == arguments.keys() and all(
-            store.same(stored[k], v) for k, v in arguments.items() if k not in self.sizes)
+            store.as_planned(stored[k], v) for k, v in arguments.items() if k not in self.sizes)
 
     def within(self, arguments, published):
         """Whether arguments are the published ones, their sizes at most as large."""
@@ -224,11 +224,11 @@ def recorded(experiment, published, labels=None):
     for name in published:
         if (run := content.sound(experiment.path(name), store.read)) is not None:
             results.recorded[name] = run
-    _judge(results, experiment)
+    _mark_outdated(results, experiment)
     return results
 
 
-def _judge(results, experiment, names=None):
+def _mark_outdated(results, experiment, names=None):
     """Enter what has changed since recorded runs were computed, all or those of some names."""
     some = {n: run for n, run in results.recorded.items() if names is None or n in names}
     digest = experiment.digest() if some else None
@@ -249,7 +249,7 @@ def compute(experiment, name, arguments, published, states=None):
     Raises UserError where the function does not return a dict with the sizes that it took.
     """
     digest, start = experiment.digest(), provenance.clock()
-    with inputs.ledger() as used, inputs.kept_in(states), _reading(experiment):
+    with inputs.collected() as used, inputs.kept_in(states), _reading(experiment):
         result = experiment.function(**arguments)
     seconds = provenance.clock() - start
     what = f"{experiment.name}: {experiment.function.__name__}"
@@ -342,7 +342,7 @@ def renew(results, experiment, name, arguments):
         larger = {size: max(n, arguments[size]) for size, n in had.items()}
         published = results.published[name]
         results.recorded[name] = keep(experiment, name, arguments | larger, published)
-        _judge(results, experiment, [name])
+        _mark_outdated(results, experiment, [name])
 
 
 def _apart(experiment, name, arguments, published):

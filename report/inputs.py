@@ -4,24 +4,24 @@ import contextlib
 from shared import runtime
 from shared.training.checkpoint import Checkpoint
 
-_ledgers, _states = [], [None]
+_collections, _states = [], [None]
 
 
 @contextlib.contextmanager
-def ledger():
+def collected():
     """Collect what is read inside the block, data sets, runs, networks: `{kind: {name: identity}}`."""
-    book = {}
-    _ledgers.append(book)
+    entries = {}
+    _collections.append(entries)
     try:
-        yield book
+        yield entries
     finally:
-        _ledgers[:] = [other for other in _ledgers if other is not book]
+        _collections[:] = [other for other in _collections if other is not entries]
 
 
 def used(kind, name, identity):
-    """Enter what is read, such as `used("data", "mnist", fingerprint)`, in all open ledgers."""
-    for book in _ledgers:
-        book.setdefault(kind, {})[name] = identity
+    """Enter what is read, such as `used("data", "mnist", fingerprint)`, in all open collections."""
+    for entries in _collections:
+        entries.setdefault(kind, {})[name] = identity
 
 
 runtime.observers.append(used)      # `shared` tells of data sets, and of samples smaller than asked

@@ -23,15 +23,15 @@ import numpy as np
 import pandas as pd
 
 from report import claims as judging
-from report import display, parameters, prose, provenance, record, reference, registry, results, tidy
+from report import display, parameters, pieces, prose, provenance, record, reference, registry, tidy
 from report import experiment as experiments
-from report.cell import as_cell, values
+from report.cell import as_cell, bare
 from report.git import revision
-from report.inputs import ledger
+from report.inputs import collected
 from report.notebook import prepare_kernel
 from report.verdict import NOT_MEASURED, NOTHING
 from shared import runtime
-from shared.data import sets as datasets
+from shared.data import sets
 from shared.training.recipe import Recipe
 
 
@@ -69,17 +69,17 @@ class Page:
         here = namespace.get("__file__") or session or self.text_half
         self.scratch = Path(here).with_suffix("").resolve() != self.text_half.with_suffix("").resolve()
         declared = parameters.declared(self.text_half)
-        self.parameters = parameters.values(declared, namespace, sys.argv[1:])
+        self.parameters = parameters.checked(declared, namespace, sys.argv[1:])
         self.defaults = {k: p.default for k, p in declared.items()} | parameters.defaults(self.text_half)
         self.profile, self.seed = self.parameters["profile"], self.parameters["seed"]
         self.which = self.parameters.get("runs", "missing")
         self.device = runtime.use_device(self.parameters["device"])
-        datasets.use_profile(self.profile)
-        self.sets, self.looked, self.verdicts = {}, {}, {}
+        sets.use_profile(self.profile)
+        self.gathered, self.measured, self.verdicts = {}, {}, {}
         self.tables = {}     # {item: its tidy rows as this page has them}
         self.foot = []       # MyST of this build's own run, for the foot of the page
-        self._ledger = ledger()
-        self.used = self._ledger.__enter__()
+        self._reading = collected()
+        self.used = self._reading.__enter__()
         display.style()
         if self.scratch:
             display.say(f"This is a scratch copy of `{name}`: its tables and figures are not recorded.")
@@ -121,8 +121,8 @@ class Page:
         A page whose scale is the experiment's computes its runs. At full scale another page shows what is
         recorded, in `smoke` and `quick` it computes the runs that its own scale wants.
         """
-        at_home = experiment.scale == self.scales
-        wants = at_home or self.profile != "paper" or function is not None
+        computes = experiment.scale == self.scales
+        wants = computes or self.profile != "paper" or function is not None
         chosen = experiments.gather(experiment, self.settings if wants else None, which=self.which, plan=plan,
                                     record=self.profile == "paper", function=function,
                                     names=None if function is None else names)
@@ -133,7 +133,7 @@ class Page:
                 for part in ("recorded", "outdated")})
         chosen.beside = beside
         if function is None:
-            self.sets[experiment.name] = chosen
+            self.gathered[experiment.name] = chosen
         return chosen
 
     unnest = staticmethod(tidy.unnest)
@@ -148,18 +148,18 @@ class Page:
         """Whether this run writes the records of its items."""
         return self.at_full_scale and not self.scratch
 
-    def _runs(self, sets):
+    def _runs(self, results):
         """`{label: {experiment: {name: Run}}}`: what is recorded, and what this page has of its own."""
-        runs, needed = {}, [s for s in sets if not s.beside]
-        if sets and all(s.recorded for s in needed):
+        runs, needed = {}, [s for s in results if not s.beside]
+        if results and all(s.recorded for s in needed):
             runs["recorded"] = {s.name: {n: s.recorded[n] for n in s.published if n in s.recorded}
-                                for s in sets}
-        own = {s.name: s.own for s in sets}
-        if not sets:
+                                for s in results}
+        own = {s.name: s.own for s in results}
+        if not results:
             runs["recorded"] = own
         elif all(s.own for s in needed) and any(
-                s.own[n] is not s.recorded.get(n) for s in sets for n in s.own):
-            whose = "yours" if any(s.yours for s in sets) else "this run"
+                s.own[n] is not s.recorded.get(n) for s in results for n in s.own):
+            whose = "yours" if any(s.yours for s in results) else "this run"
             runs[f"{whose}, {self.scale_words}"] = own
         return runs
 
@@ -168,26 +168,26 @@ class Page:
         """The profile, and what departs from it: "quick, threshold = 0.9; 600 images asked, 500 there"."""
         departs = [f"{k} = {v}" for k, v in self.parameters.items()
                    if k not in ("profile", "device", "runs") and v != self.defaults[k]]
-        runs = [run for s in self.sets.values() for run in s.own.values()]
+        runs = [run for s in self.gathered.values() for run in s.own.values()]
         fewer = [*self.used.get("fewer", ()),
                  *(words for run in runs for words in run.provenance.get("fewer", ()))]
         return "; ".join([", ".join([self.profile, *departs]), *dict.fromkeys(fewer)])
 
-    def _built(self, item, sets, shown):
+    def _built(self, item, results, shown):
         """What to call a result without runs that is not the recorded one: a small run has computed it."""
-        if sets or self.at_full_scale:
+        if results or self.at_full_scale:
             return None
         kept = record.read(self.paper_key, item) or {}
         same = all(kept.get(k) == shown.get(k) for k in ("rows", "data", "claims"))
         return None if same else f"this build, {self.scale_words}"
 
-    def frames(self, sets, runs):
+    def frames(self, results, runs):
         """A DataFrame of each experiment: a row a run, what its name says, its arguments and results."""
         return [pd.DataFrame([s.labels.get(u.name, {}) | u.row for u in runs[s.name].values()])
-                for s in sets]
+                for s in results]
 
     # ---- publishing --------------------------------------------------------------------------------------
-    def table(self, item, sets, rows, *, behind=(), **judged):
+    def table(self, item, results, rows, *, behind=(), **judged):
         """Show a table beside the printed one and judge it.
 
         rows    runs (one DataFrame a set) -> rows named as the printed ones, of values or `Cell`s; a column
@@ -195,32 +195,32 @@ class Page:
         behind  columns of the rows that claims read and the table does not show
         judged  `claims`, `note`, `caption`: see `record.build`
         """
-        return self._publish(item, sets, rows=rows, behind=behind, **judged)
+        return self._publish(item, results, rows=rows, behind=behind, **judged)
 
-    def figure(self, item, sets, draw, *, data=None, alt=None, **judged):
+    def figure(self, item, results, draw, *, data=None, alt=None, **judged):
         """Show a figure as recorded, fold this run's, and judge it.
 
         draw    runs (one DataFrame a set) -> matplotlib figure, or None where there is nothing to draw
         data    runs -> its numbers, compared with printed ones by name; what claims look at
         """
-        return self._publish(item, sets, draw=draw, data=data, alt=alt, **judged)
+        return self._publish(item, results, draw=draw, data=data, alt=alt, **judged)
 
-    def statement(self, item, sets=(), *, data, **judged):
+    def statement(self, item, results=(), *, data, **judged):
         """Show an algorithm, equation, theorem ... and what its check found.
 
         data    as in `figure`, or a dict
         judged  also `evidence`: of the check (see `verdict.verdict`), or data -> evidence if it rests on runs
         """
-        return self._publish(item, sets, data=data if callable(data) else lambda *_: data, **judged)
+        return self._publish(item, results, data=data if callable(data) else lambda *_: data, **judged)
 
-    def _publish(self, item, sets, *, rows=None, data=None, draw=None, caption=None, alt=None, behind=(),
+    def _publish(self, item, results, *, rows=None, data=None, draw=None, caption=None, alt=None, behind=(),
                  **judged):
-        sets, printed = several(sets), reference.paper(self.paper_key)[item]
+        results, printed = several(results), reference.paper(self.paper_key)[item]
         records, pictures = {}, {}
-        for label, runs in self._runs(sets).items():
-            frames = self.frames(sets, runs)
+        for label, runs in self._runs(results).items():
+            frames = self.frames(results, runs)
             measured = {"rows": rows(*frames) if rows else None, "data": data(*frames) if data else None}
-            records[label] = self._record(printed, sets, runs, label, measured, **judged)
+            records[label] = self._record(printed, results, runs, label, measured, **judged)
             if draw:
                 figure = draw(*frames)
                 pictures[label] = None if figure is None else display.png_for_page(figure)
@@ -231,12 +231,12 @@ class Page:
         if self.records and "recorded" in records:
             record.write(records["recorded"])
         first = next(iter(records.values()))
-        shown, others, drawn = results.page(
-            printed, records, sets=sets, pictures=pictures, caption=caption, alt=alt,
-            built=self._built(item, sets, first), behind=behind)
+        shown, others, drawn = pieces.shown(
+            printed, records, results=results, pictures=pictures, caption=caption, alt=alt,
+            built=self._built(item, results, first), behind=behind)
         self.foot += [others] * bool(others)
         label, last = [*records.items()][-1]    # this page's own where it has any
-        self.tables[item] = tidy.rows(printed, last, self._source(label, sets, last))
+        self.tables[item] = tidy.rows(printed, last, self._source(label, results, last))
         title = "" if display.in_jupyter() else printed.title     # a notebook has its heading
         # In a notebook a reader's own numbers come first; the book has them at its foot.
         display.show("\n\n".join(filter(None, [title, others, shown])), book=shown, kind="item",
@@ -248,31 +248,31 @@ class Page:
         self.verdicts[item] = (first["verdict"], why) if judged else (NOT_MEASURED, "")
         return Shown(first)
 
-    def _source(self, label, sets, kept):
+    def _source(self, label, results, kept):
         """Where a record's values come from: "recorded", "this run, embedded digits in place of MNIST"."""
-        whose = "this run" if not (sets or self.at_full_scale) else label.partition(",")[0]
-        stood_in = kept["scale"]["proxies"] if sets else self.substitutes
+        whose = "this run" if not (results or self.at_full_scale) else label.partition(",")[0]
+        stood_in = kept["scale"]["proxies"] if results else self.substitutes
         return ", ".join([whose, *display.stand_ins(stood_in)])
 
-    def _record(self, printed, sets, runs, label, measured, *, claims=None, evidence=None, **judged):
+    def _record(self, printed, results, runs, label, measured, *, claims=None, evidence=None, **judged):
         """The record of what was `measured` in some runs; claims of other items may ask for its rows."""
         claims = judging.of(printed.paper, printed.id) if claims is None else claims
-        looked = measured["rows"] if measured["data"] is None else measured["data"]
+        rows_or_data = measured["rows"] if measured["data"] is None else measured["data"]
         whole = label == "recorded"
         others = dict.fromkeys(i for rule in claims.values() for i in rule.others)
-        built = record.build(printed, sets, runs, **measured, claims=claims, whole=whole,
-                             evidence=evidence(values(looked)) if callable(evidence) else evidence,
+        built = record.build(printed, results, runs, **measured, claims=claims, whole=whole,
+                             evidence=evidence(bare(rows_or_data)) if callable(evidence) else evidence,
                              others={i: self._rows_of(i, whole) for i in others}, **judged)
-        lacks = record.lacking(sets, runs, f" of {printed.label}") if whole else None
-        self.looked.setdefault(whole, {})[printed.id] = looked, lacks
+        lacks = record.lacking(results, runs, f" of {printed.label}") if whole else None
+        self.measured.setdefault(whole, {})[printed.id] = rows_or_data, lacks
         return built
 
     def _rows_of(self, item, whole):
         """`(rows, what they lack)` of another item: of this page, else of a record, as a whole."""
         printed = reference.paper(self.paper_key)[item]
-        if item in self.looked.get(whole, {}):
-            looked, lacks = self.looked[whole][item]
-            return judging.complete(printed, pd.DataFrame(looked)), lacks
+        if item in self.measured.get(whole, {}):
+            rows_or_data, lacks = self.measured[whole][item]
+            return judging.complete(printed, pd.DataFrame(rows_or_data)), lacks
         kept = record.read(self.paper_key, item)
         if kept is None:
             return None, lambda begin: f"the record of {printed.label}"
@@ -291,68 +291,69 @@ class Page:
         wanted = self.tables if item is None else {item: self.tables[item]}
         return tidy.frame([row for rows in wanted.values() for row in rows])
 
-    def extra(self, slug, sets, rows, caption, *, header=None, fold=None):
+    def extra(self, slug, results, rows, caption, *, header=None, fold=None):
         """Show and record a table that the paper lacks: the same form, no verdict.
 
         header  {column: its heading}, in order; None takes the columns as they are
         fold    under what title the table is folded; None leaves it open
         """
-        sets = several(sets)
-        for n, (label, runs) in reversed([*enumerate(self._runs(sets).items())]):   # own ones first, as above
-            table = record.tidy(pd.DataFrame(rows(*self.frames(sets, runs))))
-            own = any(s.yours for s in sets)
+        results = several(results)
+        own_first = reversed([*enumerate(self._runs(results).items())])      # as `_publish` does
+        for n, (label, runs) in own_first:
+            table = record.rounded(pd.DataFrame(rows(*self.frames(results, runs))))
+            own = any(s.yours for s in results)
             if label == "recorded" and self.records and not own:
                 record.write({"item": f"{record.EXTRA}{slug}", "paper": self.paper_key, "rows": table,
-                              "claims": [], "cells": [], "scale": record.scale(sets, runs),
-                              **record.rests_on(sets, runs),
-                              **({"provenance": record.provenance(sets, runs)} if sets else {})})
+                              "claims": [], "cells": [], "scale": record.scale(results, runs),
+                              **record.rests_on(results, runs),
+                              **({"provenance": record.provenance(results, runs)} if results else {})})
             if not table:
                 if n == 0:
-                    words = results.captioned(display.sentence(caption), label)
+                    words = pieces.captioned(display.sentence(caption), label)
                     display.show(f"*{words} There is nothing to show.*")
                 continue
             heads = header or {k: k.replace("_", " ") for k in table[0]}
-            body = [[cell.value if isinstance(cell.value, float) and cell.sd is None else results.cell(cell)
+            body = [[cell.value if isinstance(cell.value, float) and cell.sd is None else pieces.cell(cell)
                      for cell in (as_cell(r.get(k)) for k in heads)] for r in table]
-            built = self._built(f"{record.EXTRA}{slug}", sets, {"rows": table, "claims": []})
-            words = results.captioned(caption, built or label)
+            built = self._built(f"{record.EXTRA}{slug}", results, {"rows": table, "claims": []})
+            words = pieces.captioned(caption, built or label)
             if n and not own:   # in the book at the foot
                 self.foot.append(display.own_table(list(heads.values()), body, words))
                 display.show(self.foot[-1], book="")
             else:
                 display.table(list(heads.values()), body, words, fold=fold)
 
-    def picture(self, sets, draw, *, caption, alt):
+    def picture(self, results, draw, *, caption, alt):
         """Show a figure of our own, drawn from the recorded runs, else from this run's; nothing of None."""
-        label, frames = self._best(several(sets))
+        label, frames = self._best(several(results))
         if label and (drawn := draw(*frames)) is not None:
-            display.picture(drawn, results.captioned(caption, label), alt)
+            display.picture(drawn, pieces.captioned(caption, label), alt)
 
-    def best(self, *sets):
+    def best(self, *results):
         """DataFrames of the recorded runs where there are any, else of this run's, one a set: for prose."""
-        _, frames = self._best(sets)
+        _, frames = self._best(results)
         return frames[0] if len(frames) == 1 else frames
 
-    def _best(self, sets):
+    def _best(self, results):
         """(label, DataFrames) of the runs that `best` takes; of none, label None and empty ones."""
-        for label, runs in self._runs(sets).items():
-            return label, self.frames(sets, runs)
-        return None, [pd.DataFrame() for _ in sets]
+        for label, runs in self._runs(results).items():
+            return label, self.frames(results, runs)
+        return None, [pd.DataFrame() for _ in results]
 
-    def text(self, sets, words, template=None, *, nothing=""):
+    def text(self, results, words, template=None, *, nothing=""):
         """Show a sentence with computed numbers, of the recorded runs, else of this page's; or nothing.
 
         words     runs (one DataFrame a set) -> the sentence; with a template, the facts that it names
         template  see `prose.fill`. Where a fact has no value, or there are none, `nothing` is said
         """
-        label, frames = self._best(several(sets))
+        label, frames = self._best(several(results))
         text = words(*frames) if label else None
         if template is not None and label:
             text = prose.fill(template, text) if text and prose.complete(template, text) else nothing
         if text:
             display.say(text if label == "recorded" else f"{text} ({label[0].upper()}{label[1:]}.)")
 
-    def box(self, question, answer, evidence="", limit="", *, facts=None, picture=None, alt="", sets=None):
+    def box(self, question, answer, evidence="", limit="", *, facts=None, picture=None, alt="", results=None):
         """The answer of the page, at its top: question, answer, evidence, limit, and a picture of it.
 
         Each part is a template over `facts` (`prose.fill`), so that no number is typed. Where a fact has no
@@ -361,10 +362,10 @@ class Page:
 
         facts    a dict, or None where the box names no number
         picture  PNG, figure or None
-        sets     what the box rests on; None takes all runs of the page
+        results  what the box rests on; None takes all runs of the page
         """
-        sets, facts = self.sets.values() if sets is None else sets, facts or {}
-        small = bool(sets) and not any(s.recorded for s in sets)
+        results, facts = self.gathered.values() if results is None else results, facts or {}
+        small = bool(results) and not any(s.recorded for s in results)
         parts = [prose.fill(part, facts) for part in (answer, evidence, limit)
                  if part and prose.complete(part, facts)]
         whole = len(parts) == sum(map(bool, (answer, evidence, limit)))
@@ -380,8 +381,8 @@ class Page:
         png = png if whole else None
         image = f"```{{image}} {{pictures}}/{name}\n:alt: {alt}\n:class: box\n```\n\n" if png else ""
         box = f":::{{admonition}} {question}\n:class: box\n{remark}{words}\n\n{image}:::\n\n" if parts else ""
-        results = self._verdicts()
-        display.show(box + (display.folded("Results on this page", results) if results else ""), kind="box",
+        verdicts = self._verdicts()
+        display.show(box + (display.folded("Results on this page", verdicts) if verdicts else ""), kind="box",
                      small=small, pictures={name: png} if png else {}, question=question,
                      sentences=" ".join(parts))
 
@@ -408,15 +409,15 @@ class Page:
     @property
     def substitutes(self):
         """What stood in for what in this run: `{"mnist": "digits"}`, empty on real data."""
-        own = [run for s in self.sets.values() for run in s.own.values()]
+        own = [run for s in self.gathered.values() for run in s.own.values()]
         here = {k: v.split(":")[0] for k, v in self.used.get("data", {}).items() if ":" in v}
         return record.proxies(own) | here
 
     def finish(self):
         """The line that ends a notebook: data, scale, seed, versions, seconds, revision."""
-        self._ledger.__exit__(None, None, None)
+        self._reading.__exit__(None, None, None)
         state = [{"set": s.name, "published": len(s.published), "recorded": len(s.recorded),
-                  "outdated": s.outdated, "seconds": seconds(s)} for s in self.sets.values()]
+                  "outdated": s.outdated, "seconds": seconds(s)} for s in self.gathered.values()]
         facts = {"notebook": self.name, "profile": self.profile, "seed": self.seed,
                  "device": str(self.device), "versions": provenance.versions(),
                  "python": sys.version.split()[0], "revision": revision(),
@@ -435,8 +436,8 @@ class Page:
         display.show(text, kind="stamp", facts=facts)
 
 
-def several(sets):
-    return (sets,) if isinstance(sets, experiments.Results) else tuple(sets)
+def several(results):
+    return (results,) if isinstance(results, experiments.Results) else tuple(results)
 
 
 def seconds(results):

@@ -235,7 +235,7 @@ def injected(cells):
     return []
 
 
-def values(known, namespace, words):
+def checked(known, namespace, words):
     """The checked parameters of a run, `{name: value}`, from a notebook's `globals()`, brought in step.
 
     As a script (`__file__` is there) they come from the command line's `words`, in a kernel from its
@@ -249,9 +249,9 @@ def values(known, namespace, words):
                 raise unknown(name, known)
     if absent := [name for name in known if name not in namespace]:
         raise UserError(f"parameter {absent[0]!r} has no value; run the cell of parameters first")
-    checked = {name: parameter.check(namespace[name]) for name, parameter in known.items()}
-    namespace.update(checked)
-    return checked
+    values = {name: parameter.check(namespace[name]) for name, parameter in known.items()}
+    namespace.update(values)
+    return values
 
 
 def index(name, value, count, of):

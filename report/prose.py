@@ -52,7 +52,7 @@ def words(value, unit="%", digits=3):
     return f"{number(float(value), digits=digits)}{unit}"
 
 
-# ---- sums over results of which there may be none --------------------------------------------------------
+# ---- sums over numbers of which there may be none --------------------------------------------------------
 def mean(values):
     """Mean of a list of numbers or truths; None of an empty one."""
     return math.fsum(values) / len(values) if len(values) else None
@@ -138,3 +138,12 @@ def complete(template, facts):
         return NO_VALUE not in fill(template, facts)
     except UserError:       # a fact is not there at all
         return False
+
+
+def first(facts, *variants):
+    """The first template whose fact is true, of pairs (fact, template) and a last template without a fact.
+
+    Where there are no facts, a template that no fact completes.
+    """
+    *pairs, last = variants
+    return next((words for fact, words in pairs if facts[fact]), last) if facts else "{nothing}"

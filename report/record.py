@@ -20,48 +20,48 @@ TRAINING = {"epochs": "epochs", "images_train": "training images",
 
 
 # ---- making ----------------------------------------------------------------------------------------------
-def tidy(value):
+def rounded(value):
     """A value as a record holds it: plain or a `Cell`, six significant digits, None if it is not finite."""
     if isinstance(value, pd.DataFrame):
-        return tidy(value.to_dict("records"))
+        return rounded(value.to_dict("records"))
     if isinstance(value, Cell):
-        return Cell(**tidy(vars(value)))
+        return Cell(**rounded(vars(value)))
     if isinstance(value, dict):
-        return {str(k): tidy(v) for k, v in value.items()}
+        return {str(k): rounded(v) for k, v in value.items()}
     if isinstance(value, (list, tuple, np.ndarray, pd.Series)):
-        return [tidy(v) for v in value]
+        return [rounded(v) for v in value]
     value = store.plain(value, "what a record is to hold")
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
-def scale(sets, runs, rests=None):
-    """How much of the published size the runs of `{set: {name: Run}}` make up.
+def scale(results, runs, rests=None):
+    """How much of the published size the runs of `{experiment: {name: Run}}` make up.
 
-    rests  the parts that count, such as ("epochs", "images"); None takes all that the sets have
+    rests  the parts that count, such as ("epochs", "images"); None takes all that the results have
     """
-    sets = [s for s in sets if not s.beside]
-    published = sum(len(s.published) for s in sets)
-    present = [u for s in sets for u in runs[s.name].values()]
-    parts = {"runs": [len(present), published]} if sets else {}
-    rests = dict.fromkeys(p for s in sets for p in s.sizes if rests is None or p in rests)
+    results = [s for s in results if not s.beside]
+    published = sum(len(s.published) for s in results)
+    present = [run for s in results for run in runs[s.name].values()]
+    parts = {"runs": [len(present), published]} if results else {}
+    rests = dict.fromkeys(p for s in results for p in s.sizes if rests is None or p in rests)
     for part in rests:
-        sizes = [u.sizes[part] for u in present if part in u.sizes]
+        sizes = [run.sizes[part] for run in present if part in run.sizes]
         parts[part] = [sum(a for a, _ in sizes), sum(f for _, f in sizes)]
-    fraction = math.fsum(u.share(rests) for u in present) / published if published else 1.0
+    fraction = math.fsum(run.share(rests) for run in present) / published if published else 1.0
     return {"parts": parts, "fraction": fraction, "proxies": proxies(present)}
 
 
-def lacking(sets, runs, of=""):
-    """`judging.judge`'s `lacking` for the runs of `{set: {name: Run}}`.
+def lacking(results, runs, of=""):
+    """`judging.judge`'s `lacking` for the runs of `{experiment: {name: Run}}`.
 
     of  what they belong to, in words
     """
-    sets = [s for s in sets if not s.beside]
+    results = [s for s in results if not s.beside]
     # A run that is out of date may have parts that its experiment no longer has.
-    parts = {part for s in sets for part in s.sizes if part in TRAINING}
+    parts = {part for s in results for part in s.sizes if part in TRAINING}
 
     def lacks(decides=None):
-        asked = [(s.name, n) for s in sets for n in s.published
+        asked = [(s.name, n) for s in results for n in s.published
                  if decides is None or decides.counts({"run": n, **s.labels.get(n, {})})]
         away = sum(n not in runs[s] for s, n in asked)
         if away:
@@ -73,7 +73,7 @@ def lacking(sets, runs, of=""):
 
 def shortest(runs, parts=TRAINING):
     """How much shorter than published the shortest training of some runs is, in words; None where none is."""
-    less = min(runs, key=lambda u: u.share(parts), default=None)
+    less = min(runs, key=lambda run: run.share(parts), default=None)
     return ", ".join(f"{actual:,} of {published:,} {TRAINING[part]}" for part, (actual, published) in (
         less.sizes if less else {}).items() if part in parts and actual < published) or None
 
@@ -88,26 +88,28 @@ def proxies(runs):
     return replaced
 
 
-def provenance(sets, runs):
-    """Where the runs of a record come from: sets of what differs, seconds in all."""
-    present = [u for s in sets for u in runs[s.name].values()]
+def provenance(results, runs):
+    """Where the runs of a record come from: distinct values of what differs, seconds in all."""
+    present = [run for s in results for run in runs[s.name].values()]
 
     def distinct(key):
-        values = {json.dumps(u.provenance[key], sort_keys=True) for u in present}
+        values = {json.dumps(run.provenance[key], sort_keys=True) for run in present}
         return [json.loads(value) for value in sorted(values)]
 
-    data = {k: v for u in present for k, v in u.provenance["data"].items()}
-    return {"data": data, "seeds": sorted({u.arguments["seed"] for u in present if "seed" in u.arguments}),
+    data = {k: v for run in present for k, v in run.provenance["data"].items()}
+    seeds = {run.arguments["seed"] for run in present if "seed" in run.arguments}
+    return {"data": data, "seeds": sorted(seeds),
             "versions": distinct("versions"), "devices": distinct("device"), "threads": distinct("threads"),
             "revisions": distinct("revision"),
-            "seconds": math.fsum(u.provenance["seconds"] for u in present)}
+            "seconds": math.fsum(run.provenance["seconds"] for run in present)}
 
 
-def build(item, sets=(), runs=None, *, rows=None, data=None, claims=None, evidence=None, note=None,
+def build(item, results=(), runs=None, *, rows=None, data=None, claims=None, evidence=None, note=None,
           others=None, whole=True, status=None, rests=None):
     """The record of an item.
 
-    sets, runs  the `Results` it rests on, and {set: {name: Run}} of those there; none: computed each time
+    results      the `Results` it rests on; none: computed each time
+    runs         {experiment: {name: Run}} of those that are there
     rows, data   what the runs add up to: rows named as the printed ones, or a figure's numbers
     claims       {phrase: Rule}, see `claims.judge`
     whole        whether claims wait for published runs that are not there; else what is there is judged
@@ -117,40 +119,40 @@ def build(item, sets=(), runs=None, *, rows=None, data=None, claims=None, eviden
     With embedded data, or on a proxy throughout, what was measured is told beside the claims and judges none.
     """
     runs = runs or {}
-    lacks = lacking(sets, runs)
-    looked_at = judging.complete(item, pd.DataFrame(rows)) if rows is not None else data
+    lacks = lacking(results, runs)
+    rows_or_data = judging.complete(item, pd.DataFrame(rows)) if rows is not None else data
     cells = comparison.compare(item, rows) if rows is not None and item.rows else []
     if data is not None and item.printed_numbers:
         cells += comparison.compare_numbers(item, data)
     statuses = {c["status"] for c in cells} | ({comparison.status(status, item.title)[0]} - {None})
     on_proxies = "proxy" in statuses and statuses <= {"proxy", "not measured"}
-    judged = judging.judge(item, looked_at, claims or {}, lacking=lacks if whole else None, others=others,
+    judged = judging.judge(item, rows_or_data, claims or {}, lacking=lacks if whole else None, others=others,
                            proxies=on_proxies)
-    how_much = scale(sets, runs, rests)
+    how_much = scale(results, runs, rests)
     if how_much["proxies"]:
         judged = [judging.on_a_proxy(c) for c in judged]
     printed = sum(comparison.comparable(value) for *_, value in comparison.printed_values(item))
     # A table whose printed values all stand beside one of ours lacks nothing: a share has its interval.
     present = sum(c["status"] != verdict.NOT_MEASURED for c in cells)
-    short = shortest([u for s in sets if not s.beside for u in runs[s.name].values()])
+    short = shortest([run for s in results if not s.beside for run in runs[s.name].values()])
     waiting = lacks() if whole and (short or not printed or present < printed) else None
     word, reason = verdict.verdict(item, judged, cells, evidence, status, waiting=waiting,
                                    published=math.inf if short and printed else printed)
     record = {"item": item.id, "paper": item.paper, "rows": rows, "data": data,
               "scale": how_much,
-              **rests_on(sets, runs), "claims": judged, "cells": cells,
+              **rests_on(results, runs), "claims": judged, "cells": cells,
               "bias": comparison.biases(item, cells), "evidence": evidence,
               "verdict": word, "reason": reason, "note": note}
-    if sets:
-        record["provenance"] = provenance(sets, runs)
+    if results:
+        record["provenance"] = provenance(results, runs)
     kept = ("claims", "cells", "scale")
-    return {k: v for k, v in tidy(record).items() if k in kept or v not in (None, [], {})}
+    return {k: v for k, v in rounded(record).items() if k in kept or v not in (None, [], {})}
 
 
-def rests_on(sets, runs):
-    """Names of the runs of `{set: {name: Run}}`, and of the published ones that are absent."""
-    names = {"runs": [(s.name, n) for s in sets for n in runs[s.name]],
-             "absent": [(s.name, n) for s in sets if not s.beside
+def rests_on(results, runs):
+    """Names of the runs of `{experiment: {name: Run}}`, and of the published ones that are absent."""
+    names = {"runs": [(s.name, n) for s in results for n in runs[s.name]],
+             "absent": [(s.name, n) for s in results if not s.beside
                         for n in s.published if n not in runs[s.name]]}
     return {part: sorted(map("/".join, some)) for part, some in names.items() if some}
 

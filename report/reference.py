@@ -39,12 +39,6 @@ class Item:
         return f"{SHORT.get(self.paper, self.paper)}, {self.label}"
 
     @property
-    def reconstructed(self):
-        """Whether its formula is lost in the text that we have, and ours is derived from the words."""
-        lost = str(self.raw.get("transcription_notes") or "").startswith("Formula lost")
-        return lost or self.raw.get("formula_printed", "") is None
-
-    @property
     def sort(self):
         """One of `SORTS`."""
         return self.raw.get("sort", "measured" if self.kind in ("table", "figure") else "derived")

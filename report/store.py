@@ -68,18 +68,19 @@ def held(result, what):
     return with_arrays(plain(result, what, arrays), arrays)
 
 
-def same(stored, planned):
+def as_planned(stored, planned):
     """Whether a stored argument is the planned one; a field a dataclass got since counts as its default."""
     if dataclasses.is_dataclass(planned):
         fields = stored.get(type(planned).__name__) if isinstance(stored, dict) else None
         return isinstance(fields, dict) and all(
-            same(fields[f.name], value) if f.name in fields else value == f.default
+            as_planned(fields[f.name], value) if f.name in fields else value == f.default
             for f in dataclasses.fields(planned) for value in [getattr(planned, f.name)])
     if isinstance(planned, dict):
         return isinstance(stored, dict) and stored.keys() == planned.keys() and all(
-            same(stored[k], v) for k, v in planned.items())
+            as_planned(stored[k], v) for k, v in planned.items())
     if isinstance(planned, (list, tuple)):
-        return isinstance(stored, list) and len(stored) == len(planned) and all(map(same, stored, planned))
+        alike = isinstance(stored, list) and len(stored) == len(planned)
+        return alike and all(map(as_planned, stored, planned))
     if isinstance(planned, (bool, int, str)):
         return stored == planned    # as below, and much faster
     return stored == plain(planned)

@@ -33,7 +33,6 @@ def unnest(runs, *lists):
     return pd.DataFrame(rows, columns=None if rows else [*dict.fromkeys([*columns, "place", *lists])])
 
 
-
 def rows(item, record, source=""):
     """`[{column: value}]` of the rows or data of a record of the printed `item`; see COLUMNS.
 
@@ -42,15 +41,15 @@ def rows(item, record, source=""):
     published  the printed value; none beside a value on embedded sample data
     source     where the values come from, in words
     """
-    results = []
+    lines = []
     for row in record.get("rows") or []:
         key = tuple(row.get(k) for k in item.keys)
         words = ", ".join(f"{k}={v}" for k, v in zip(item.keys, key) if v is not None)
-        results += _values(item, words, key, {k: v for k, v in row.items() if k not in item.keys})
-    results += _values(item, "", (), record.get("data") or {})
+        lines += _values(item, words, key, {k: v for k, v in row.items() if k not in item.keys})
+    lines += _values(item, "", (), record.get("data") or {})
     printed = {} if record["scale"]["proxies"] else _printed(item)
     return [{k: v for k, v in row.items() if k != "key"} | {
-        "published": printed.get((row["key"], row["column"])), "source": source} for row in results]
+        "published": printed.get((row["key"], row["column"])), "source": source} for row in lines]
 
 
 def _printed(item):
@@ -60,8 +59,8 @@ def _printed(item):
     return printed | {((), name): value for name, value in item.printed_numbers.items()}
 
 
-def _values(item, words, key, results):
-    cells = {name: as_cell(value) for name, value in comparison.flat(results).items()}
+def _values(item, words, key, measured):
+    cells = {name: as_cell(value) for name, value in comparison.flat(measured).items()}
     return [{"item": item.id, "row": words, "key": key, "column": name, "value": cell.value,
              "n": cell.n if cell.of is None else cell.of, "low": cell.low, "high": cell.high}
             for name, cell in cells.items() if comparison.is_number(cell.value)]

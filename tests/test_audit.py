@@ -2,6 +2,7 @@
 import copy
 import re
 import unicodedata
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,7 +23,13 @@ CONTRADICTS, EXCEPTIONS, CONFIRMS, NOTE = "contradicts", "holds with exceptions"
 
 @pytest.fixture(scope="module")
 def findings():
-    return audit.findings(draws=60)
+    return audit.findings()
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    """The findings with their chances: half a minute with more draws."""
+    return audit.findings(draws=20)
 
 
 def of_check(findings, name):
@@ -171,10 +178,20 @@ def test_quoted_words_stand_in_the_papers(findings):
 
 
 # ---- random numbers --------------------------------------------------------------------------------------
-def test_what_holds_can_fail(findings):
-    due = [f for f in findings if f.verdict in (CONFIRMS, EXCEPTIONS)]
-    assert all((f.chance is not None) == (f in due) for f in findings)
+def test_what_holds_can_fail(drawn):
+    due = [f for f in drawn if f.verdict in (CONFIRMS, EXCEPTIONS)]
+    assert all((f.chance is not None) == (f in due) for f in drawn)
     assert [f.name for f in due if f.verdict == CONFIRMS and f.chance > 0.3] == []
+
+
+def test_random_tables_leave_the_reference_as_it_is(drawn):
+    for key, paper in reference.PAPERS.items():
+        assert paper == reference.read(reference.FOLDER / f"{key}.json")
+
+
+def test_one_paper_alone_gives_the_same(drawn):
+    alone = audit.findings({"he": reference.PAPERS["he"]}, draws=20)
+    assert alone == [f for f in drawn if f.paper == "he"]
 
 
 def test_chance_of_a_check_that_can_be_solved_by_hand():
@@ -194,11 +211,6 @@ def test_chance_of_a_check_that_can_be_solved_by_hand():
         return finding.chance
 
     assert chance(least_first) == pytest.approx(1 / 6, abs=0.025) and chance(in_range) == 1
-
-
-def test_random_tables_leave_the_reference_as_it_is(findings):
-    for key, paper in reference.PAPERS.items():
-        assert paper == reference.read(reference.FOLDER / f"{key}.json")
 
 
 def test_columns_of_tables_with_rows_and_with_lines():
@@ -268,19 +280,14 @@ def test_possible_norms_contradict_nothing():
     assert one(findings, "plain_distance").verdict == one(findings, "order_of_columns").verdict == CONFIRMS
 
 
-def test_one_paper_alone_gives_the_same(findings):
-    alone = audit.findings({"he": reference.PAPERS["he"]}, draws=60)
-    assert alone == [f for f in findings if f.paper == "he"]
-
-
 # ---- text and arithmetic ---------------------------------------------------------------------------------
 def test_row(findings):
-    row = dict(zip(audit.HEADER, audit.row(one(findings, "dropout"))))
+    row = dict(zip(audit.HEADER, audit.row(replace(one(findings, "dropout"), chance=0.05))))
     assert row["class"] == "holds with exceptions (5 of 6 rows)"
     assert row["statement checked"].startswith("Tables IX, VIII: ")
     assert row["words of the paper"].endswith("has better robustness\u201d (Section IV.E)")
     assert row["reading and use"].startswith("Innocent reading: ")
-    assert row["random numbers pass"].endswith("%")
+    assert row["random numbers pass"] == "5.0%"
 
 
 def test_values_are_shown_with_their_labels():

@@ -374,7 +374,7 @@ def test_a_process_opens_a_set_once_and_enters_every_use(small, folder, monkeypa
     path = folder / "mnist.npz"
     np.savez(path, **small("mnist"))
     first = sets.load("mnist", profile="paper")
-    with inputs.ledger() as book, monkeypatch.context() as patch:
+    with inputs.collected() as book, monkeypatch.context() as patch:
         patch.setattr(archives, "read_npz", lambda *_: pytest.fail("opened twice"))
         assert sets.load("mnist", profile="paper").x_test is first.x_test
     assert book == {"data": {"mnist": first.fingerprint}}
@@ -430,7 +430,7 @@ Y = np.array([2, 0, 1, 2, 0, 1])
 def test_a_file_of_the_reader_is_a_data_set_and_is_the_same_for_the_card(home, monkeypatch, x, kind):
     monkeypatch.chdir(home)
     np.savez("leaves.npz", x=x, y=Y.astype(kind))
-    with inputs.ledger() as book:
+    with inputs.collected() as book:
         data = sets.load("leaves.npz", profile="smoke")
     assert data.x_test.equal(torch.from_numpy(X[:, None])) and data.y_test.equal(torch.from_numpy(Y))
     assert data.x_train.shape == (0, 1, 8, 9) and data.classes == ("0", "1", "2")

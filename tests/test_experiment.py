@@ -231,7 +231,7 @@ def test_the_label_of_a_page_says_that_there_are_fewer_images_than_asked(home, t
     def label(results, used=()):
         page = SimpleNamespace(profile="smoke", parameters={"profile": "smoke", "images": 20_000, "seed": 0},
                                defaults={"images": None, "seed": 0},
-                               sets={"toy": results}, used=dict.fromkeys(["fewer"] * bool(used), used))
+                               gathered={"toy": results}, used=dict.fromkeys(["fewer"] * bool(used), used))
         return Page.scale_words.fget(page)
 
     toy = replace(TOY, function=count)
@@ -240,7 +240,7 @@ def test_the_label_of_a_page_says_that_there_are_fewer_images_than_asked(home, t
         assert results.own["u0"].result["taken"] == 500
         assert label(results) == "smoke, images = 20000; 20,000 images asked, 500 there"
     assert label(gather(experiment=toy, images=500, record=False)) == "smoke, images = 20000"
-    with inputs.ledger() as used:      # by a cell of the page itself
+    with inputs.collected() as used:      # by a cell of the page itself
         take(sets.load("digits"), 501)
     assert label(Results("toy", {}), used["fewer"]).endswith("; 501 images asked, 500 there")
 
@@ -374,9 +374,9 @@ def test_a_changed_argument_makes_a_run_out_of_date_and_a_new_default_field_does
         rate: float = 0.1
 
     old, gone = {"Recipe": {"epochs": 3}}, {"Recipe": {"epochs": 3, "rate": 0.2}}
-    assert store.same(old, Recipe(3)) and not store.same(old, Recipe(3, 0.2))
-    assert not store.same(gone, Recipe(3))
-    assert store.same([1, "a", None], (1, "a", None)) and not store.same([1], (1, 2))
+    assert store.as_planned(old, Recipe(3)) and not store.as_planned(old, Recipe(3, 0.2))
+    assert not store.as_planned(gone, Recipe(3))
+    assert store.as_planned([1, "a", None], (1, "a", None)) and not store.as_planned([1], (1, 2))
     gather()
     other = replace(TOY, scale={"paper": FULL | {"scale": 1.5}})
     assert gather("none", experiment=other).outdated["u0"] == ["arguments"]

@@ -96,7 +96,7 @@ def task(run, seconds=3600.0, experiment="x/a"):
 
 def test_what_can_decide_comes_first_then_what_completes_most_an_hour():
     a, b, c, d, e = (task(n) for n in "abcde")
-    lacking = [missing.Item("ren", i, frozenset(some), deciding) for i, some, deciding in [
+    lacking = [missing.Incomplete("ren", i, frozenset(some), deciding) for i, some, deciding in [
         ("table-1", {a, b, c}, True), ("table-2", {a, b, c}, True), ("table-3", {d, e}, True),
         ("figure-1", {a, b}, False), ("figure-2", {task("f", 1.0)}, False),
         ("figure-3", {task("g", None)}, False)]]
@@ -203,7 +203,7 @@ def test_only_what_fits_is_started_and_the_unknown_last():
     assert fit(long, unknown, short) == ["short", "unknown"]
     assert fit(short, other) == ["short", ""] and fit(short, other, cores=2) == ["shortother", ""]
     assert fit(long) == ["", ""] and fit(unknown) == ["", "unknown"]
-    lines = list(fill.plan([short, unknown], {short}, {unknown}, [], 1, 1))
+    lines = list(fill.ahead([short, unknown], {short}, {unknown}, [], 1, 1))
     assert lines[0] == "2 runs are missing, about 0.0 h on one core and 1 of unknown length"
     assert lines[1].startswith("1 of them fit") and lines[3] == (
         "then, of unknown length, as far as time is left: 1 run of x/a")

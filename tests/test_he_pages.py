@@ -11,7 +11,7 @@ from papers.he import boundary, claims, detection, experiments, figures, summari
 from papers.he import models as recipes
 from papers.small_network import small_network
 from report import display
-from report.cell import Cell, values
+from report.cell import Cell, bare
 from report.experiment import labelled
 
 SCALE = dict(nets=experiments.subjects("paper"), rate=None, sample=10, whole=10, margin=5, blocks=20,
@@ -79,7 +79,7 @@ def test_a_table_across_networks_is_found_again_by_network():
     assert brittle["mnist_adv_success_pct"] == Cell(status=figures.NOT_MEASURED, of=0)
     assert margin["mnist_region_adv_accuracy_pct"].value == 7.0 and margin["mnist_normal_images"] == 0
     assert margin["mnist_adv_success_pct"].status == figures.PROXIES["mnist-adv"]
-    cells = figures.by_network(values(pd.DataFrame(table)))
+    cells = figures.by_network(bare(pd.DataFrame(table)))
     assert cells["mnist-adv"]["margin"] == {"images": 2, "correct": 2, "successful": 1,
                                             "success_pct": 50.0, "region": 7.0}
     assert claims.adversarial(cells)["mnist-adv"]["normal"] == cells["mnist-normal"]
@@ -96,7 +96,7 @@ def test_a_claim_on_every_network_is_judged_on_the_papers_own():
     table = figures.across(
         figures.examples(runs(a_run("mnist-normal", "margin"), a_run("mnist-adv", "margin"))),
         ("margin",), {"success_pct": figures.success})
-    cells = figures.by_network(values(pd.DataFrame(table)))
+    cells = figures.by_network(bare(pd.DataFrame(table)))
     judge = claims.over_networks(lambda c: (c.margin.success_pct > 40, "seen"))
     holds, evidence = judge(cells)
     assert holds is None and evidence.startswith("MNIST, normal: seen; MNIST, adv.: seen; CIFAR-10, ")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from report import claims, comparison, display, numbers, record, reference, results, store
+from report import claims, comparison, display, numbers, pieces, record, reference, store
 from report.cell import Cell, restored
 from report.comparison import DIFFERS, NEAR, OPEN
 from report.experiment import Results
@@ -78,7 +78,7 @@ def of(paper, item, ours, column, **row):
     """The mark of a value beside the printed one of a table, and the text of its cell."""
     printed = reference.paper(paper)[item]
     compared, = [c for c in comparison.compare(printed, [row | {column: ours}]) if c["column"] == column]
-    return compared["mark"], results.cell(ours, compared["printed"], printed.columns.get(column), name=column)
+    return compared["mark"], pieces.cell(ours, compared["printed"], printed.columns.get(column), name=column)
 
 
 def share(hits, of):
@@ -138,7 +138,7 @@ def test_a_rounded_number_is_near_what_it_was_rounded_from(value, places):
 @given(st.floats(0.001, 1e4), st.floats(0, 1), st.floats(0, 1), st.floats(0, 2e4))
 def test_what_lies_inside_the_range_shown_is_open_and_what_lies_outside_differs(value, below, above, printed):
     cell = Cell(value, low=value * (1 - below), high=value * (1 + above), n=5, over="trainings")
-    shown = re.match(r"\((\S+) to (\S+);", results.in_range(cell, "x").replace(",", ""))
+    shown = re.match(r"\((\S+) to (\S+);", pieces.in_range(cell, "x").replace(",", ""))
     low, high = map(float, shown.groups())
     mark = comparison.mark(cell, printed, "x")
     assert mark == (NEAR if comparison.near(value, printed, "x") else
@@ -170,10 +170,10 @@ def test_the_line_below_a_table_counts_marks_and_what_chance_alone_gives():
     rows = [{"n": "0", "x": Cell(50.0, of=50)}, {"n": "1", "x": Cell(90.0, of=50)}, {"n": "2", "x": 80.0},
             {"n": "3", "x": Cell(80.0, low=75.0, high=85.0, n=9, over="trainings")},
             {"n": "4", "x": 60.0, "status": "proxy: p"}]
-    assert results.counted(comparison.compare(item, rows)) == (
+    assert pieces.counted(comparison.compare(item, rows)) == (
         "≈ 1 · ? 1 · ≠ 2. By chance alone about 0.3 of the 3 numbers with a range lie outside of it. "
         "Grey: tuned by the paper's value, or measured on another network or other data.")
-    assert results.counted([]) == ""
+    assert pieces.counted([]) == ""
 
 
 def scaled(values, **column):
@@ -390,26 +390,26 @@ def test_a_claim_that_some_runs_decide_waits_for_no_others():
     judged = claims.judge(ITEM, ROWS, first | rules({"larger": larger}),
                           lacking=lambda decides: None if decides is rule else "1 of 3 runs")
     assert judged[0]["holds"] is True and judged[1]["evidence"].startswith("missing: 1 of 3 runs; so far")
-    sets = [Results("s", dict.fromkeys(("a-1", "b-1", "c-1")), sizes=("images",),
-                    labels={f"{name}-1": {"name": name} for name in "abc"})]
+    results = [Results("s", dict.fromkeys(("a-1", "b-1", "c-1")), sizes=("images",),
+                       labels={f"{name}-1": {"name": name} for name in "abc"})]
     runs = {"s": {"a-1": store.Run("a-1", {}, {"images": [5, 9]}, {}, 1, None, {}, {"data": {}})}}
-    lacking = record.lacking(sets, runs, " of Table 1")
+    lacking = record.lacking(results, runs, " of Table 1")
     assert lacking() == "2 of 3 runs of Table 1" and lacking(rule) == "1 of 2 runs of Table 1"
     assert lacking(claims.Rule(None, counts=lambda labels: labels["name"] == "a")) is None
     beside = Results("more", dict.fromkeys("xy"), sizes=("images",), beside=True)
-    assert record.lacking([*sets, beside], runs | {"more": {}})() == "2 of 3 runs"
-    assert record.scale([*sets, beside], runs | {"more": {}})["parts"]["runs"] == [1, 3]
-    assert record.rests_on([*sets, beside], runs | {"more": {}})["absent"] == ["s/b-1", "s/c-1"]
+    assert record.lacking([*results, beside], runs | {"more": {}})() == "2 of 3 runs"
+    assert record.scale([*results, beside], runs | {"more": {}})["parts"]["runs"] == [1, 3]
+    assert record.rests_on([*results, beside], runs | {"more": {}})["absent"] == ["s/b-1", "s/c-1"]
 
 
 def test_a_claim_waits_for_networks_that_are_trained_as_long_as_published():
-    sets = [Results("s", dict.fromkeys("ab"), sizes=("epochs",))]
+    results = [Results("s", dict.fromkeys("ab"), sizes=("epochs",))]
     runs = {name: store.Run(name, {}, {"epochs": [n, 91], "images_train": [5, 5]}, {}, 1, None, {}, {})
             for name, n in (("a", 91), ("b", 2))}
-    assert record.lacking(sets, {"s": runs})() == "full training (2 of 91 epochs)"
-    assert record.lacking(sets, {"s": runs | {"b": runs["a"]}})() is None
-    sets[0].sizes = ("images_train",)       # the run is of an earlier version, with another part
-    assert record.lacking(sets, {"s": runs})() is None
+    assert record.lacking(results, {"s": runs})() == "full training (2 of 91 epochs)"
+    assert record.lacking(results, {"s": runs | {"b": runs["a"]}})() is None
+    results[0].sizes = ("images_train",)       # the run is of an earlier version, with another part
+    assert record.lacking(results, {"s": runs})() is None
 
 
 # ---- claims on every case ----------------------------------------------------------------------------------
@@ -588,14 +588,14 @@ def test_what_is_missing_leaves_open_what_it_can_still_change():
 def test_a_table_whose_values_are_all_there_lacks_nothing():
     """Fewer images than published, or runs that are absent: each value has its range."""
     item = scaled([50.0, 40.0], unit="%")
-    sets = [Results("s", dict.fromkeys(("a", "b")), sizes=("images",))]
+    results = [Results("s", dict.fromkeys(("a", "b")), sizes=("images",))]
     runs = {"s": {"a": store.Run("a", {}, {"images": [5, 9]}, {}, 1, None, {}, {
         "data": {}, "versions": {}, "device": "cpu", "threads": 1, "revision": "x", "seconds": 1.0})}}
-    whole = record.build(item, sets, runs, rows=[{"n": "0", "x": Cell(50.0, of=5)}, {"n": "1", "x": 40.0}])
-    part = record.build(item, sets, runs, rows=[{"n": "0", "x": Cell(50.0, of=5)}])
+    whole = record.build(item, results, runs, rows=[{"n": "0", "x": Cell(50.0, of=5)}, {"n": "1", "x": 40.0}])
+    part = record.build(item, results, runs, rows=[{"n": "0", "x": Cell(50.0, of=5)}])
     assert whole["verdict"] == "confirmed"
     assert part["verdict"] == "undecided" and part["reason"].endswith("missing: 1 of 2 runs")
-    assert results.measured_so_far(part) == "1 of 2 runs, 5 of 9 images"
+    assert pieces.measured_so_far(part) == "1 of 2 runs, 5 of 9 images"
 
 
 @given(st.permutations(cells(3, 1, 2) + cells(1, status="proxy")))

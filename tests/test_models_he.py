@@ -102,7 +102,7 @@ def test_squeezenet_is_the_same_from_file_and_download(source, squeezenet):
     weights, path = squeezenet
     if source == "file":
         save_file(weights, path)
-    with inputs.ledger() as book:
+    with inputs.collected() as book:
         network = pretrained.pretrained_squeezenet()
     assert book == {"inputs": {"weights/squeezenet1_1": {"weights": pretrained.SQUEEZENET_WEIGHTS}}}
     assert not network.training

@@ -1,10 +1,10 @@
-"""report/results.py and report/display.py: what a page shows of an item."""
+"""report/pieces.py and report/display.py: what a page shows of an item."""
 import re
 from types import SimpleNamespace
 
 import pytest
 
-from report import display, page, record, reference, results
+from report import display, page, pieces, record, reference
 from report.cell import Cell
 from report.claims import Rule
 
@@ -16,12 +16,12 @@ def record_of(verdict, **fields):
 
 def shown(item, recorded, **options):
     """The text that a page shows of an item with this record."""
-    return results.page(item, {"recorded": recorded}, **options)[0]
+    return pieces.shown(item, {"recorded": recorded}, **options)[0]
 
 
 def test_a_column_names_the_unit_that_its_cells_do_not_show():
     def header(paper, item):
-        return results.comparison(reference.paper(paper)[item], "reproduced", [], {})[0]
+        return pieces.compared_table(reference.paper(paper)[item], "reproduced", [], {})[0]
 
     assert header("chen", "table-10")[-2:] == ["ROBY metrics, ms", "PGD Attack, ms"]
     assert header("ren", "table-2")[-3:] == ["Architecture A", "Architecture B", "Architecture C"]
@@ -60,7 +60,7 @@ def test_one_line_says_what_agrees_and_there_is_none_where_nothing_is_compared()
 
 def test_what_a_build_computed_stands_under_its_result_in_a_notebook_and_at_the_foot_in_the_book():
     item, row = reference.paper("chen")["table-1"], {"dataset": "MNIST", "model": "LeNet", "acc": 0.9}
-    text, foot, _ = results.page(item, {
+    text, foot, _ = pieces.shown(item, {
         "recorded": record_of("undecided", rows=[row]),
         "this run, quick": record_of("undecided", rows=[row | {"acc": 0.4321}])})
     assert "0.4321" not in text and "0.4321" in foot
@@ -76,7 +76,7 @@ def test_embedded_data_are_compared_with_no_published_value(paper, name):
         built = record.build(item, rows=item.rows[:1],
                              claims=dict.fromkeys(item.claims, Rule(None, open="not judged here")))
         built |= {"rows": item.rows[:1], "scale": scale | {"proxies": proxies}}
-        texts.append(results.page(item, {"recorded": record_of("undecided"), "this run, quick": built})[1])
+        texts.append(pieces.shown(item, {"recorded": record_of("undecided"), "this run, quick": built})[1])
     real, embedded = texts
     assert "published" in real and "≈" in real
     assert not re.search(r"published|≈|≠", embedded) and "this run, quick" in embedded
@@ -91,18 +91,19 @@ def test_a_readers_own_numbers_come_first_in_a_notebook(monkeypatch):
     row = {k: item.rows[0][k] for k in item.keys}
     p = page.Page.__new__(page.Page)
     vars(p).update(paper_key="ren", name="ren/x", profile="quick", parameters={"profile": "quick"},
-                   defaults={}, scratch=False, used={}, sets={}, looked={}, verdicts={}, tables={}, foot=[])
-    p._runs = lambda sets: {"recorded": {}, "yours, quick": {}}
-    p.frames = lambda sets, runs: []
+                   defaults={}, scratch=False, used={}, gathered={}, measured={}, verdicts={}, tables={},
+                   foot=[])
+    p._runs = lambda results: {"recorded": {}, "yours, quick": {}}
+    p.frames = lambda results, runs: []
     values = iter([0.1111, 0.2222, 0.3333, 0.4444])
-    sets = [SimpleNamespace(name="a", yours=True, published={}, recorded={}, own={}, outdated={}, sizes=(),
-                            labels={}, beside=False)]
+    results = [SimpleNamespace(name="a", yours=True, published={}, recorded={}, own={}, outdated={}, sizes=(),
+                               labels={}, beside=False)]
     p._record = lambda *_, **__: record_of("undecided", rows=[row | {value: next(values)}])
-    p._publish("table-3", sets, rows=lambda *_: None)
+    p._publish("table-3", results, rows=lambda *_: None)
     (text, more), = shown
     assert text.index("0.2222") < text.index("0.1111") and "0.2222" not in more["book"]
     shown.clear()
-    p.extra("ours", sets, lambda *_: [{"a": next(values)}], "Ours")
+    p.extra("ours", results, lambda *_: [{"a": next(values)}], "Ours")
     assert ["0.3333" in text for text, _ in shown] == [True, False]
     assert "(Yours, quick.)" in shown[0][0]
 

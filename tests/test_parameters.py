@@ -114,15 +114,15 @@ def test_the_cell_of_papermill_shows_what_was_set(declared, space):
         "profile", "epsilon", "images"]
     assert parameters.injected([page]) == []
     space |= {"In": [page, cell], "helper": 3, "epsilon": "1e-300"}
-    assert parameters.values(declared, space, [])["epsilon"] == space["epsilon"] == 1e-300
+    assert parameters.checked(declared, space, [])["epsilon"] == space["epsilon"] == 1e-300
     space["In"] = [page, "# Parameters\nprofil = 'smoke'\n"]
     with pytest.raises(runtime.UserError, match="did you mean 'profile'"):
-        parameters.values(declared, space, [])
+        parameters.checked(declared, space, [])
 
 
 def test_a_script_takes_its_command_line(declared, space):
     space["__file__"] = "x.py"
-    assert parameters.values(declared, space, ["-p", "images", "7"])["images"] == space["images"] == 7
+    assert parameters.checked(declared, space, ["-p", "images", "7"])["images"] == space["images"] == 7
 
 
 def test_a_number_that_counts_things_is_held_against_how_many_there_are():

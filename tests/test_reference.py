@@ -169,11 +169,3 @@ def test_what_is_no_reference_file_is_named(tmp_path, text):
         reference.read(path)
     with pytest.raises(runtime.UserError, match="other.json cannot be read"):
         reference.read(tmp_path / "other.json")
-
-
-def test_a_formula_that_is_lost_in_print_counts_as_derived():
-    """Of a theorem a field says so, of an equation its notes do; a table's lost symbol is no formula."""
-    items = reference.paper("sutton")
-    assert items["theorem-1"].reconstructed and items["equation-6"].reconstructed
-    assert not items["table-7"].reconstructed
-    assert not reference.paper("he")["equation-optmargin-loss"].reconstructed

@@ -82,7 +82,7 @@ def test_weights_that_cannot_be_had_are_named(monkeypatch, home):
 def test_published_weights_are_loaded_and_entered(monkeypatch):
     weights = models.get_model("resnet50", weights=None).state_dict()
     monkeypatch.setattr(models.ResNet50_Weights, "get_state_dict", lambda self, **options: weights)
-    with inputs.ledger() as entries:
+    with inputs.collected() as entries:
         network = sutton.pretrained("resnet50")
     assert list(entries["inputs"]) == ["weights/resnet50"] and not network.training
     with torch.no_grad():

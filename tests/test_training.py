@@ -210,7 +210,7 @@ def no_committed_networks(tmp_path, monkeypatch):
 
 
 def test_a_network_learns_and_comes_back_from_the_cache_bit_for_bit(home, digits):
-    with inputs.ledger() as book:
+    with inputs.collected() as book:
         first = zoo.net("ren-a", "smoke", digits, 0, device=CPU)
         again = zoo.net("ren-a", "smoke", digits, 0, device=CPU)
     assert first.test_accuracy > 0.9 and first.fingerprint == again.fingerprint and len(kept(home)) == 1
@@ -288,7 +288,7 @@ def test_a_kept_network_of_other_code_is_not_loaded(home, digits, edited, capsys
         with pytest.raises(runtime.UserError, match="by other code than today's; `make fill`") as error:
             of_code()
         assert "\n" not in str(error.value) and not capsys.readouterr().err and not kept(home)
-        with inputs.kept_in(home / "states"), inputs.ledger() as book:
+        with inputs.kept_in(home / "states"), inputs.collected() as book:
             again = of_code()
         assert list(book["inputs"]) == [place] and again.code != first.code
         renewed, = (home / "results/zoo").glob("*")     # beside the runs, to be committed with them

@@ -180,7 +180,7 @@ def listed(several, seconds):
     return entries
 
 
-def plan(tasks, inside, unknown, lacking, hours, cores):
+def ahead(tasks, inside, unknown, lacking, hours, cores):
     """Lines on what is ahead."""
     known = [t for t in tasks if t.seconds is not None]
     others = f" and {len(tasks) - len(known)} of unknown length" if len(known) < len(tasks) else ""
@@ -218,7 +218,7 @@ def main(*words):
         return
     several = fitting(in_jobs(tasks), hours * 3600, cores, inputs)
     inside, unknown = ({task for job in some for task in job} for some in several)
-    for line in plan(tasks, inside, unknown, lacking, hours, cores):
+    for line in ahead(tasks, inside, unknown, lacking, hours, cores):
         print(line, flush=True)
     several = [job for some in several for job in some]
     if not several:

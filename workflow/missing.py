@@ -40,7 +40,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Item:
+class Incomplete:
     """A printed item, or a table of our own, that lacks runs."""
     paper: str
     id: str
@@ -59,7 +59,7 @@ def nearest(results, name, of=None):
     wanted = [(k, v) for k, v in (of or results).published[name].items() if k not in results.sizes]
     known = {}
     for run in results.recorded.values():
-        alike = sum(k in run.arguments and store.same(run.arguments[k], v) for k, v in wanted)
+        alike = sum(k in run.arguments and store.as_planned(run.arguments[k], v) for k, v in wanted)
         known.setdefault(alike, []).append(run)
     return known[max(known)] if known else []
 
@@ -127,7 +127,7 @@ def items(known):
                           *(t for first in before[experiment] for t in known[first].values())}
         if lacks:
             deciding = kept.get("verdict") == "undecided" or any(map(claims.waits, kept["claims"]))
-            lacking.append(Item(paper, item, frozenset(lacks), deciding))
+            lacking.append(Incomplete(paper, item, frozenset(lacks), deciding))
     return lacking
 
 
@@ -186,7 +186,7 @@ def worth(lacking):
         yield f"  {longer} more items need above {A_FEW_HOURS} hours, or nobody knows how many"
 
 
-def standing(results, known, after=()):
+def lines_of(results, known, after=()):
     """Lines on one experiment; none where it is complete and up to date.
 
     known   its tasks by run
@@ -233,7 +233,7 @@ def lines():
         yield from worth(lacking)
     for name, results in current.items():
         rests_on = catalogue.experiments()[name].after if name in catalogue.experiments() else ()
-        yield from standing(results, known[name], [e.name for e in rests_on if absent(current[e.name])])
+        yield from lines_of(results, known[name], [e.name for e in rests_on if absent(current[e.name])])
     yield from unplanned(current)
 
 

@@ -16,7 +16,7 @@ def main():
     notebook, name = FROM
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"BOUNDARY_PICTURES": folder, "BOUNDARY_RESULTS": str(records.scratch(folder))}
-        _, error = records.text_half(notebook)
+        _, error = records.run_script(notebook)
         drawn = Path(folder) / name
         if error or not drawn.exists():
             raise SystemExit(error or f"{notebook} has no recorded {name}; compute its runs first")

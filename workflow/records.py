@@ -29,7 +29,7 @@ ALONE = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PA
 CLOSE, NOTHING = 1e-5, 1e-12  # of two numbers: their relative difference; what is smaller is a rounding of 0
 
 
-def text_half(name):
+def run_script(name):
     """Run the text half of a notebook at full scale, here; returns (seconds, None or what went wrong)."""
     start, error = time.perf_counter(), None
     sys.argv = [f"notebooks/{name}.py", "-p", "profile", "paper", "-p", "runs", "none"]
@@ -47,8 +47,8 @@ def _begin(env):
     os.environ.update(env)
 
 
-def rebuild(names, results):
-    """Records of the notebooks into `results`, each after those it needs; yields (name, seconds, error).
+def rebuild(names, folder):
+    """Records of the notebooks into a results folder, each after those it needs: (name, seconds, error).
 
     As many at once as the variable JOBS says, else one a core. A process runs several: to import the packages
     takes longer than most pages.
@@ -56,11 +56,11 @@ def rebuild(names, results):
     count = jobs.count(os.environ.get("JOBS") or str(os.cpu_count()))
     order = graphlib.TopologicalSorter({n: set(catalogue.needs(n)) & set(names) for n in names})
     order.prepare()
-    env = ALONE | {"BOUNDARY_RESULTS": str(results)}
+    env = ALONE | {"BOUNDARY_RESULTS": str(folder)}
     with ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _begin, (env,)) as pool:
         while order.is_active():
             ready = order.get_ready()
-            for name, (seconds, error) in zip(ready, pool.map(text_half, ready)):
+            for name, (seconds, error) in zip(ready, pool.map(run_script, ready)):
                 yield name, seconds, error
             order.done(*ready)
 
@@ -126,12 +126,12 @@ def main(words):
                                 f"allowed: {', '.join(catalogue.notebooks())}")
     start, bad, kept = time.perf_counter(), [], repository.results_folder()
     with tempfile.TemporaryDirectory() as folder:
-        results = scratch(folder) if given.check else kept
-        for name, seconds, error in rebuild(names, results):
+        into = scratch(folder) if given.check else kept
+        for name, seconds, error in rebuild(names, into):
             print(f"{name:32}{seconds:6.1f} s{'   FAILED' if error else ''}", flush=True)
             bad += [f"{name}: {error}"] if error else []
         if given.check:
-            bad += compare(kept / "paper", results / "paper", given.notebooks)
+            bad += compare(kept / "paper", into / "paper", given.notebooks)
     print(f"{len(names)} notebooks in {time.perf_counter() - start:.0f} s")
     if bad:
         raise SystemExit("\n".join(bad))

@@ -83,7 +83,7 @@ def small(name):
     return {run.name: run.result for run in gathered.own.values()}
 
 
-def results(names):
+def small_results(names):
     """`{name: {"digest", "runs"}}` by the code of this tree; `compare` starts it in two trees."""
     sets.use_profile("smoke")
     return {name: {"digest": digest(name), "runs": small(name)} for name in names}
@@ -101,7 +101,7 @@ def changes(before, after):
 
 
 def computed(tree, names):
-    """What `results` gives in a tree, in a process and a cache of its own."""
+    """What `small_results` gives in a tree, in a process and a cache of its own."""
     with tempfile.TemporaryDirectory() as cache:
         env = os.environ | {"PYTHONPATH": str(tree), "BOUNDARY_CACHE": cache}
         words = [sys.executable, "-m", "workflow.versions", "results", *names]
@@ -154,7 +154,7 @@ def compare(name="", commit="HEAD"):
 
 def main(*words):
     if words[:1] == ("results",):
-        print(json.dumps(results(words[1:]), default=lambda array: array.tolist()))
+        print(json.dumps(small_results(words[1:]), default=lambda array: array.tolist()))
     elif words[:1] == ("same",) and len(words) <= 3:
         compare(*words[1:])
     elif not words:

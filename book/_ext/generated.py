@@ -18,7 +18,7 @@ import speed
 from places import link, place, stamps, titled
 
 from report import parameters as declared
-from report import results
+from report import pieces
 from report.display import folded, markdown_table
 from workflow import catalogue
 
@@ -43,7 +43,7 @@ def execution(_):
     for item, record, *_ in counts.everything():
         if record:
             source = record.get("provenance", {})
-            kept.append([place(item, item.title), results.measured_so_far(record) or "all",
+            kept.append([place(item, item.title), pieces.measured_so_far(record) or "all",
                          ", ".join(map(device, source.get("devices", []))) or "computed at each build",
                          ", ".join(source.get("revisions", []))])
     header = ["notebook", "profile", "when", "device", "time", "peak memory", "embedded data", "revision"]

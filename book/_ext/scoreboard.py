@@ -5,7 +5,7 @@ from places import place
 
 from report import reference
 from report.display import MARK, badge, folded, markdown_table, sentence, symbols
-from report.results import measured_so_far
+from report.pieces import measured_so_far
 from report.verdict import failing
 
 HEADER = ["item", "paper", "kind", "verdict", "measured so far", "in short", "data", "sort"]

@@ -293,7 +293,7 @@ page.box(
     "{roby.low:.2f} to {roby.high:.2f}; −1 is perfect), the unscaled overlap has {overlap.value:.2f}.",
     "The paper defines no rescaling; ours follows the authors' later code.",
     facts={"n": scale.trials, "roby": FREE["roby"], "overlap": FREE["overlap"]},
-    picture=handmade.draw_sweep(sweep), alt=ALT, sets=())
+    picture=handmade.draw_sweep(sweep), alt=ALT, results=())
 
 # %%
 page.finish()

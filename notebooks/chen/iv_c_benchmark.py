@@ -300,7 +300,7 @@ page.box(
     "{paper:.0f}). ROBY spans {seeds_low:.2f} to {seeds_high:.2f} over {seeds} trainings of one network, "
     "{all_low:.2f} to {all_high:.2f} over {networks} architectures.",
     "At the paper's strength the attack flips nearly all digits; we took a third.",
-    facts=facts, sets=[natural], picture=ranking.draw_box(*best) if facts else None,
+    facts=facts, results=[natural], picture=ranking.draw_box(*best) if facts else None,
     alt="Attack success and ROBY: a dot a network, small dots for further trainings of one of them; the "
         "dashed "
         "line rises as the paper's claim needs.")

@@ -44,7 +44,7 @@ import pandas as pd
 
 from papers.chen import experiments, figures
 from report import display
-from report.cell import Cell, values
+from report.cell import Cell, bare
 from report.page import start
 
 page = start("chen/iv_d_defence", globals())
@@ -203,7 +203,7 @@ page.text(BOTH, facts_of,
 
 def natural_facts(runs):
     """For sentences: on how many natural networks ROBY falls under attack, here and in the paper."""
-    rows = pd.DataFrame(values(table_5(runs))).dropna(
+    rows = pd.DataFrame(bare(table_5(runs))).dropna(
         subset=["roby_adversarial_natural", "roby_original_natural"])
     same = pd.DataFrame(PRINTED).merge(rows[["dataset", "model"]])
     ours, paper = (int((some.roby_adversarial_natural < some.roby_original_natural).sum())
@@ -256,7 +256,7 @@ def draw_slopes(*frames):
 
 def of_samples(samples):
     """What `page.figure` takes for Figure 5 or 6."""
-    return {"draw": lambda *frames: draw(pd.DataFrame(values(table_5(*frames))), samples),
+    return {"draw": lambda *frames: draw(pd.DataFrame(bare(table_5(*frames))), samples),
             "data": lambda *frames: {
                 "panels": len({row["dataset"] for row in table_5(*frames)}),
                 "networks": {f"{row['dataset']} {row['model']}": {
@@ -350,7 +350,7 @@ page.box(
     "and in {adversarial_below} of {adversarial_of} on adversarial ones (paper, all pairs: "
     "{paper.adversarial}).",
     "Our adversarial training was short; most networks can still be attacked.",
-    facts=facts, sets=BOTH, picture=draw_slopes(*best) if facts else None,
+    facts=facts, results=BOTH, picture=draw_slopes(*best) if facts else None,
     alt="A line for each pair from the natural to the robust network: ROBY falls or rises.")
 
 # %%

@@ -294,7 +294,7 @@ page.box(
     "{paper_low:.2f} to {paper_high:.2f}) and from {seeds_low:.2f} to {seeds_high:.2f} over {seeds} "
     "trainings of the "
     "smallest.",
-    facts=facts, sets=[dense], picture=ranking.draw_sizes(*best, PUBLISHED) if facts else None,
+    facts=facts, results=[dense], picture=ranking.draw_sizes(*best, PUBLISHED) if facts else None,
     alt="ROBY of nine networks and the published values; at the smallest network six dots, as far apart "
         "as all the "
         "others.")

@@ -246,7 +246,7 @@ page.box(
     "paper, ten "
     "networks: {paper:.1f}%).",
     "Each network was timed once; a single timing can be off by {error:.0f}%.",
-    facts=facts, sets=[natural], picture=draw_shares(best, facts) if facts else None,
+    facts=facts, results=[natural], picture=draw_shares(best, facts) if facts else None,
     alt="A bar a network: the time of ROBY in percent of the attack's, with the paper's mean as a line.")
 
 # %%

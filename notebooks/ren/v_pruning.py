@@ -54,7 +54,7 @@ from papers.ren import claims, experiments, figures
 from papers.ren.experiments import SETTINGS, UNIFORM, UNPRUNED
 from papers.ren.figures import over_nets
 from report import display, reference
-from report.cell import values
+from report.cell import bare
 from report.page import start
 from shared import borderline, inference, similarity
 from shared.data import standins
@@ -173,7 +173,7 @@ def suspects(runs):
         words: judge(pd.DataFrame(means))[0] for words, judge in claims.PRUNING.items()},
              "distance": float(np.mean([abs(claims.by_key(means)[p["background"], p["t"], p["T"]][k] - p[k])
                                         for p in TABLE.rows for k in SSIM]))}
-            for name, means in values(tried).items()
+            for name, means in bare(tried).items()
             if len(means) == len(UNIFORM) * len((UNPRUNED, *SETTINGS))]
 
 

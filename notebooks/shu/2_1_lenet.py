@@ -354,7 +354,7 @@ page.box(
     "depending on the attack {least:.0f}% to {most:.0f}%.",
     "The paper names neither its digit nor its training, so single-image rates cannot be compared.",
     facts=facts and facts | {"label": int(best[0].label.iloc[0])},
-    picture=draw_transfer(*best) if facts else None, sets=(sweeps, others, fifty),
+    picture=draw_transfer(*best) if facts else None, results=(sweeps, others, fifty),
     alt="Bars: share of adversarial images that the other networks misclassify, over many digits with its "
         "interval, and for one digit by attack beside the published values.")
 

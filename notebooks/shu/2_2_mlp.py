@@ -220,7 +220,7 @@ page.box(
     "The paper names no digits and changes them more.",
     facts=dict(zip(("first", "second"), samples)) | ({"over": over} if over else {}),
     picture=figures.bars(samples, "samples that the attacked perceptron misclassifies, %"),
-    sets=(sweeps, fifty),
+    results=(sweeps, fifty),
     alt="Two bars, a five and a seven: share of the samples of the box that the attacked perceptron "
         "misclassifies, far below the published values.")
 

@@ -327,7 +327,7 @@ page.box(
     "those that most versions change may vary (paper: {paper:.0f}%). One other network "
     "misclassifies {least:.0f}%.",
     "On clean images our networks err {times} as the paper's.",
-    facts=facts, picture=draw_networks(facts) if facts else None, sets=(sweeps, networks),
+    facts=facts, picture=draw_networks(facts) if facts else None, results=(sweeps, networks),
     alt="Bars in two groups, by which pixels may vary: the share of samples that the attacked network and "
         "each of the others misclassify.")
 

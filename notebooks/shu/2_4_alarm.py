@@ -379,7 +379,7 @@ page.box(
     "interval {attack.low:.1f} to {attack.high:.1f}%), on {noise.percent:.1f}% with equally large noise and "
     "on {clean.percent:.1f}% of {clean.of:,} correctly classified digits.",
     "An attack on all {networks} networks was not tested.",
-    facts=facts, picture=draw_alarms(facts, digits) if facts else None, sets=(clean, fifty),
+    facts=facts, picture=draw_alarms(facts, digits) if facts else None, results=(clean, fifty),
     alt="Three bars with intervals: nearly all adversarial images, hardly any others; below, curves "
         "over the number of networks.")
 

@@ -380,7 +380,7 @@ page.box(
     "there; in " + ("all {joined}" if together else "{joined} of these") + " they join farther out.",
     "This cannot exclude pockets elsewhere.",
     facts=facts and facts | {"family": beyond.NUMBERS[facts["networks"]]},
-    picture=draw_joined(best) if facts.get("joined") else None, sets=(planes,),
+    picture=draw_joined(best) if facts.get("joined") else None, results=(planes,),
     alt="A slice of image space: coloured pieces of disagreement inside a circle, joined by a grey area.")
 
 # %%

@@ -336,7 +336,7 @@ page.box(
     "{clean.low:.1f} to {clean.high:.1f}%).",
     facts=facts | {"slabs": SLABS, "loss": theorem["loss_second"]} | (
         {"family": beyond.NUMBERS[facts["networks"]]} if facts else {}),
-    picture=draw_sheets(facts["clean"]) if facts else None, sets=(clean,),
+    picture=draw_sheets(facts["clean"]) if facts else None, results=(clean,),
     alt="Left an interval with the errors of a classifier and thin sheets of further errors; right the share "
         "of clean digits on which networks disagree, above zero.")
 

@@ -316,7 +316,7 @@ if len(shown := page.best(example)):
         "times the attack's norm flips {five:.0f}% of {of} (paper: {paper.five:.0f}%), of ten times "
         "{ten:.0f}% ({low:.0f} to {high:.0f}%; paper: {paper.ten:.0f}%).",
         "We tuned the training to published values, this share included.",
-        facts=facts, picture=figures.paradox(shown, PUBLISHED), alt=ALT, sets=(example,))
+        facts=facts, picture=figures.paradox(shown, PUBLISHED), alt=ALT, results=(example,))
 
 # %%
 page.finish()

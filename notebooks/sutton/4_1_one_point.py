@@ -302,7 +302,7 @@ page.box(
            "needed": f"1 noise sample in {count_in_words(10**needed[PICTURE]['exact'])}",
            "hundred": f"1 in {count_in_words(10**needed[100]['exact'])}",
            "paper": float(np.mean([row["test"] for row in paper["table-12"].rows]))},
-    picture=sketches.falling(shares, "noise samples that cross"), sets=(),
+    picture=sketches.falling(shares, "noise samples that cross"), results=(),
     alt="The share of noise that crosses a plane falls to almost nothing as the dimension grows, for "
         "noise of three lengths; in the dimension of CIFAR-10 the shares are written at the curves.")
 

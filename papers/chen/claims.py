@@ -4,7 +4,7 @@ import pandas as pd
 from papers.chen import figures, ranking
 from papers.chen.experiments import PAPER
 from report import prose
-from report.cell import as_cell, values
+from report.cell import as_cell, bare
 from report.claims import Claims, NoValue, over_cases
 
 claim = Claims()
@@ -17,7 +17,7 @@ def stated(facts):
     """
     whys = [why for why in (facts.get("status"), *(as_cell(cell).status for cell in facts.values()))
             if isinstance(why, str) and why.startswith(("proxy", "not measured"))]
-    return values(facts) | {"status": max(whys, key=lambda why: why.startswith("proxy"), default=None)}
+    return bare(facts) | {"status": max(whys, key=lambda why: why.startswith("proxy"), default=None)}
 
 
 def with_status(holds, *, says, view=None, case="dataset", reads="", what="cases", printed=None):
@@ -42,7 +42,7 @@ def with_status(holds, *, says, view=None, case="dataset", reads="", what="cases
     def judged(rows):
         return over_cases(cases(rows), lambda c: (holds(c), says), what=what, reads=reads, printed=published)
 
-    def predicate(rows, *others):
+    def predicate(rows):
         rows, lengths = figures.at_lengths(rows)
         holds, evidence = judged(rows)
         for length, flipped in lengths.items():
@@ -158,7 +158,7 @@ def least(data):
     """The smallest rank correlation of each data set, where it has all."""
     smallest = {}
     for name, ranks in data["ranks"].items():
-        numbers = [rank for key, rank in values(ranks).items() if key != "status"]
+        numbers = [rank for key, rank in bare(ranks).items() if key != "status"]
         smallest[name] = ranks | {"least": None if None in numbers else min(numbers)}
     return smallest
 

@@ -10,7 +10,7 @@ import torch
 from papers.chen.experiments import DATASETS, PAPER, PRINTED, SPELT
 from report import display
 from report.cell import Cell
-from report.comparison import over_trainings
+from report.comparison import over_alike
 from shared import roby
 from shared.runtime import UserError
 
@@ -69,7 +69,7 @@ def with_lengths(rows):
 
 
 def _at(runs, length):
-    """Units with the states of another length in place of the matched one, where a network has it."""
+    """Runs with the states of another length in place of the matched one, where a network has it."""
     return pd.DataFrame([u | u[length] if isinstance(u.get(length), dict) else u
                          for u in runs.to_dict("records")])
 
@@ -175,16 +175,14 @@ def with_retraining(rows):
 
     rows  runs -> rows with data set and network
     """
+    keys = "dataset", "model"
+
     def both(*frames):
         *frames, again = frames
-        like = {}
-        for k in range(len(again)):     # one a training
-            for row in rows(again[k:k + 1]):
-                like.setdefault((row["dataset"], row["model"]), []).append(row)
-        return [row | {name: over_trainings(value, [
-            one.get(name) for one in like.get((row["dataset"], row["model"]), [])])
-                       for name, value in row.items() if name not in ("dataset", "model", "status")}
-                for row in rows(*frames)]
+        trained = [row for k in range(len(again)) for row in rows(again[k:k + 1])]      # one a training
+        measured = rows(*frames)
+        columns = dict.fromkeys(name for row in measured for name in row if name not in (*keys, "status"))
+        return over_alike(measured, trained, keys, columns)
     return both
 
 

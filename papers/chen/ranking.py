@@ -9,7 +9,7 @@ from scipy import stats
 
 from papers.chen import experiments, figures
 from report import display
-from report.cell import Cell, values
+from report.cell import Cell, bare
 from shared.statistics import rank_correlations
 
 PRINTED = experiments.PAPER["table-1"].rows
@@ -58,7 +58,7 @@ def _gap(rows, columns):
 
 
 def correlations(norm):
-    """Units -> rows of Table II or III."""
+    """Runs -> rows of Table II or III."""
     pairs = {name: columns for name, columns in figures.PAIRS.items() if name.endswith(f"_{norm}")}
     return figures.with_lengths(lambda runs: [
         {"dataset": data, **cells} for data, cells in coefficients(figures.table_1(runs), pairs).items()])
@@ -70,7 +70,7 @@ def table_4(runs):
     result = []
     for attack in ("asr_2", "asr_inf"):
         pairs = {name: (attack, name) for name in ("roby_2", "roby_inf")}
-        by_data = pd.DataFrame(values([*coefficients(figures.table_1(runs), pairs).values()]))
+        by_data = pd.DataFrame(bare([*coefficients(figures.table_1(runs), pairs).values()]))
         means = by_data[list(pairs)].astype(float).mean(skipna=False)
         result.append({"attack_success": attack, "status": figures.shortest(by_data.status)} | {
             name: Cell(status="not measured: a data set has no coefficient") if np.isnan(mean) else mean

@@ -7,7 +7,7 @@ import pandas as pd
 
 from papers.he import boundary, figures
 from report import display, record
-from report.cell import values
+from report.cell import bare
 from report.tidy import unnest
 from shared.attacks.region import Region
 from shared.susceptibility import percentage
@@ -92,7 +92,7 @@ def nearest(distances):
     if not NAMES.keys() <= kinds.keys():
         return {}
     sizes = sorted({kinds[kind]["images"] for kind in NAMES})
-    table = figures.by_network(values(pd.DataFrame((record.read("he", "table-1") or {}).get("rows", []))))
+    table = figures.by_network(bare(pd.DataFrame((record.read("he", "table-1") or {}).get("rows", []))))
     return {kind: float(kinds[kind]["least"]) for kind in NAMES} | {
         "n": " to ".join(f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1]))),
         "pixels": f"0 to {boundary.PIXELS[NET]}",

@@ -9,8 +9,9 @@ import torch
 
 from papers.ren.experiments import ARCHITECTURES, SETTINGS, UNPRUNED
 from report import display, reference
-from report.cell import Cell, values
+from report.cell import Cell, bare
 from report.comparison import LEAST
+from report.prose import first as first
 from shared import borderline
 from shared.borderline import UNIFORM
 
@@ -37,15 +38,6 @@ def over_nets(runs, keys, columns):
                 row[name] = replace(row[name], low=values.min(), high=values.max(), over="trainings")
         rows.append(row)
     return rows
-
-
-def first(facts, *variants):
-    """The first template whose fact is true, of pairs (fact, template) and a last template without a fact.
-
-    Where there are no facts, a template that no fact completes.
-    """
-    *pairs, last = variants
-    return next((words for fact, words in pairs if facts[fact]), last) if facts else "{nothing}"
 
 
 # ---- Section II ------------------------------------------------------------------------------------------
@@ -114,7 +106,7 @@ def goals(runs):
 def search_facts(searches):
     """For sentences: counts of the searches, their means, and the goals beside the published values."""
     total = {k: int(searches[k].sum()) for k in (*PROMISED, "another_picture")}
-    rows, networks = values(goals(searches)), searches.net.nunique()
+    rows, networks = bare(goals(searches)), searches.net.nunique()
     return total | {
         "starts": total["searched"] + total["excluded"], "networks": networks, "s": "s" * (networks > 1),
         "architecture": searches.architecture.iloc[0].upper(),
@@ -170,24 +162,28 @@ def draw_stop(path, searches):
     return figure
 
 
+def draw_dots(ax, rows):
+    """A row a label, `{label: (values, published, color)}`: dots of networks, the published one as a tick."""
+    for y, (values, printed, color) in enumerate(rows.values()):
+        ax.plot(values, [y] * len(values), "o", ms=7, alpha=0.7, color=color)
+        ax.plot(printed, y, "|", ms=18, mew=2.5, color=display.PRINTED)
+    ax.set_yticks(range(len(rows)), rows)
+    ax.invert_yaxis()
+
+
 def draw_similarities(searches):
     """Three similarities of one architecture to both ends: a dot a network, a tick the published one."""
     printed = {row["background"]: row for row in PAPER["table-3"].rows
                if row["architecture"] == searches.architecture.iloc[0].upper()}
-    rows = {"the two sides": ("separability", "separability"),
-            "digit, last image with its label": ("robustness", "robustness"),
-            "digit, first image without it": ("adversarial", "ae")}
-    places = {(name, b): y for y, (name, b) in enumerate((name, b) for name in rows for b in UNIFORM)}
+    quantities = {"the two sides": ("separability", "separability"),
+                  "digit, last image with its label": ("robustness", "robustness"),
+                  "digit, first image without it": ("adversarial", "ae")}
     figure, ax = plt.subplots(figsize=(7, 3.2))
-    for (name, b), y in places.items():
-        ours, other = rows[name]
-        values, color = searches[searches.background == b][ours], display.PALETTE[list(UNIFORM).index(b)]
-        ax.plot(values, [y] * len(values), "o", ms=7, alpha=0.7, color=color)
-        ax.plot(printed[b][f"{other}_ssim"], y, "|", ms=18, mew=2.5, color=display.PRINTED)
+    draw_dots(ax, {f"{name}, to {b}": (searches[searches.background == b][ours], printed[b][f"{other}_ssim"],
+                                       display.PALETTE[n])
+                   for name, (ours, other) in quantities.items() for n, b in enumerate(UNIFORM)})
     ax.axvline(searches.threshold.iloc[0], color="k", lw=1, ls="--")
-    ax.set(yticks=[*places.values()], yticklabels=[f"{name}, to {b}" for name, b in places], xlim=(0, 1.03),
-           xlabel="similarity (SSIM); dashed: where a search stops")
-    ax.invert_yaxis()
+    ax.set(xlim=(0, 1.03), xlabel="similarity (SSIM); dashed: where a search stops")
     return figure
 
 
@@ -209,19 +205,15 @@ def draw_trainings(searches):
     """A dot a training for each architecture and background, the published network as a tick."""
     printed = {(row["background"], row["architecture"]): row["robustness_ssim"]
                for row in PAPER["table-3"].rows}
-    places = {(b, a): y for y, (b, a) in enumerate((b, a) for b in UNIFORM for a in ARCHITECTURES)}
     figure, ax = plt.subplots(figsize=(6.4, 3.2))
-    for n, b in enumerate(UNIFORM):
-        for a, name in ARCHITECTURES.items():
-            values = searches[(searches.background == b) & (searches.architecture == a)].robustness_mean
-            ax.plot(values, [places[b, a]] * len(values), "o", ms=7, alpha=0.7, color=display.PALETTE[n])
-            ax.plot(printed[b, name], places[b, a], "|", ms=18, mew=2.5, color=display.PRINTED)
+    draw_dots(ax, {f"{name} to {b}": (
+        searches[(searches.background == b) & (searches.architecture == a)].robustness_mean,
+        printed[b, name], display.PALETTE[n])
+        for n, b in enumerate(UNIFORM) for a, name in ARCHITECTURES.items()})
     ax.plot([], [], "o", color=display.GUIDE, label="one training")
     ax.plot([], [], "|", ms=12, mew=2.5, color=display.PRINTED, label="published")
-    ax.set(yticks=list(places.values()), yticklabels=[f"{ARCHITECTURES[a]} to {b}" for b, a in places],
-           xlim=(0, 1), xlabel="similarity of digit and last image with its label (1: unchanged)")
+    ax.set(xlim=(0, 1), xlabel="similarity of digit and last image with its label (1: unchanged)")
     ax.grid(axis="y", color=display.PALE, lw=0.6)
-    ax.invert_yaxis()
     figure.legend(loc="outside upper right", ncols=2)
     return figure
 

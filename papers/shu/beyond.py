@@ -1,11 +1,11 @@
 """What the pages on Shu et al. say beyond the printed rows: tables of our own, and facts in words."""
 import pandas as pd
-from scipy import stats
 
 from papers.shu import figures
 from papers.shu.experiments import METHODS, PAPER, printed
 from papers.shu.figures import KINDS, called, of_rows, region, regions
 from report import prose
+from report.comparison import mean_and_half
 from report.prose import mean
 from shared import regions as boxes
 from shared.susceptibility import percentage
@@ -151,7 +151,7 @@ def on_digits(runs):
     """A row an attack and digit with examples: rates (%) on them, of the attacked network, `own`, and of the
     `others`, their mean.
     """
-    rows = [{"method": run["method"] if "method" in run else None, "number": row["number"],
+    rows = [{"method": run.get("method"), "number": row["number"],
              "own": 100 * row["attack"]["rates"][0], "others": 100 * mean(row["attack"]["rates"][1:])}
             for run in runs.to_dict("records") for row in run["rows"] if "attack" in row]
     return pd.DataFrame(rows, columns=["method", "number", "own", "others"])
@@ -161,9 +161,8 @@ def interval(means):
     """Facts: the mean of shares (%), one a digit, and its 95% interval (Student's t); {} of fewer than 2."""
     if len(means) < 2:
         return {}
-    half = stats.t.ppf(0.975, len(means) - 1) * means.sem()
-    return {"digits": len(means), "percent": means.mean(),
-            "low": max(means.mean() - half, 0), "high": min(means.mean() + half, 100)}
+    mean, half = mean_and_half(means)
+    return {"digits": len(means), "percent": mean, "low": max(mean - half, 0), "high": min(mean + half, 100)}
 
 
 def over_digits(runs):

@@ -4,7 +4,6 @@ import re
 from statistics import NormalDist
 
 import numpy as np
-from scipy import stats
 
 from papers.sutton import experiments, figures, tables
 from papers.sutton.experiments import DELTAS, PAIRS
@@ -13,9 +12,8 @@ from papers.sutton.sketches import FINE
 from papers.sutton.theorem import PICTURE, TENTH, power
 from report import reference
 from report.claims import FEW_IMAGES, Claims, NoValue
-from report.comparison import LEAST
-from report.display import number
-from report.prose import mean, median, words
+from report.comparison import LEAST, mean_and_half
+from report.prose import mean, median, number, words
 
 PAPER = reference.paper("sutton")
 CLASSES = experiments.CLASSES["cifar10"]
@@ -33,7 +31,7 @@ def needed(numbers, why=NONE):
     return numbers
 
 
-def values(rows, column):
+def numbers_in(rows, column):
     """The numbers of a column that are there; NoValue if none is."""
     numbers = rows[column].dropna().astype(float)
     if numbers.empty:
@@ -214,7 +212,7 @@ def of_classes(row):
 
 def not_chosen_by(rows, split):
     """The values of the problems by which the network was not chosen; what they come to, in words."""
-    ours = values(rows[[pair not in PAIRS.values() for pair in zip(rows.class_a, rows.class_b)]], split)
+    ours = numbers_in(rows[[pair not in PAIRS.values() for pair in zip(rows.class_a, rows.class_b)]], split)
     return ours, (f"mean {ours.mean():.2f}%, smallest {ours.min():.2f}% "
                   f"({of_classes(rows.loc[ours.idxmin()])}), over {counted(len(ours), 'problem')} that had "
                   "no part in the choice of the network")
@@ -240,10 +238,11 @@ def near_quoted(item, phrase, split):
         if len(ours) < LEAST:
             raise NoValue(f"{text}; fewer than {LEAST} problems give no interval")
         off = ours - [printed[row.class_a, row.class_b][split] for row in rows.loc[ours.index].itertuples()]
-        half = stats.t.ppf(0.995, len(off) - 1) * stats.sem(off) + 0.005    # of the last printed decimal
-        return abs(off.mean()) <= half, (
+        mean, half = mean_and_half(off, 0.99)
+        half += 0.005       # of the last printed decimal
+        return abs(mean) <= half, (
             f"{text}; the mean difference from the published cells of the same problems is "
-            f"{off.mean():.2f} points (99% interval {off.mean() - half:.2f} to {off.mean() + half:.2f})")
+            f"{mean:.2f} points (99% interval {mean - half:.2f} to {mean + half:.2f})")
 
 
 for _quoted in (("table-4", "Mean training accuracy", "train"), ("table-4", "Mean test accuracy", "test"),
@@ -256,7 +255,7 @@ for _quoted in (("table-4", "Mean training accuracy", "train"), ("table-4", "Mea
 def both_minima(rows):
     """Whether frog and ship have the fewest attackable images, in both sets."""
     a, b = stated(PAPER["table-5"], "Both minima")
-    least = [rows.loc[values(rows, split).idxmin()] for split in tables.SPLITS]
+    least = [rows.loc[numbers_in(rows, split).idxmin()] for split in tables.SPLITS]
     text = " and ".join(f"{of_classes(r)} ({r[s]:.2f}%, {figures.SETS[s]})"
                         for r, s in zip(least, tables.SPLITS))
     return all((r.class_a, r.class_b) == (a, b) for r in least), f"fewest attackable images: {text}"
@@ -267,7 +266,7 @@ def in_most_problems(item, phrase, beyond, words):
     level, = stated(PAPER[item], phrase)
 
     def judged(rows):
-        shares = {s: beyond(values(rows, s), level).mean() for s in tables.SPLITS}
+        shares = {s: beyond(numbers_in(rows, s), level).mean() for s in tables.SPLITS}
         text = " and ".join(f"{100 * share:.0f}% of the problems ({figures.SETS[s]})"
                             for s, share in shares.items())
         return min(shares.values()) > 0.5, words.format(level=f"{level:g}%", text=text)
@@ -348,7 +347,7 @@ CHANNELS = PAPER["table-4"].settings["input_dimension_d"]
 @claim("table-8", "below 0.2")
 def mostly_below(rows):
     """Whether more than half of the attacks of every problem stay below 0.2 in every channel."""
-    share = values(rows, "below")
+    share = numbers_in(rows, "below")
     return share.min() > 50, (f"{share.mean():.0f}% of the attacks stay below {LIMIT:g} on average over "
                               f"problems and sets, {share.min():.0f}% in the least of them")
 
@@ -362,7 +361,7 @@ def random_peak(n):
 def localised(rows, sums):
     """Whether the largest change over the mean change exceeds that of a random direction everywhere."""
     both = rows.merge(sums, on=["class_a", "class_b", "split"], suffixes=("", "_sum"))
-    ratio = CHANNELS * values(both, "mean") / values(both, "mean_sum")
+    ratio = CHANNELS * numbers_in(both, "mean") / numbers_in(both, "mean_sum")
     needed(ratio.dropna())
     usual = random_peak(CHANNELS)
     return ratio.min() > usual, (f"the largest change is {ratio.min():.1f} to {ratio.max():.1f} times the "
@@ -404,7 +403,7 @@ for _item in ("figure-11", "figure-12"):
 @claim("table-10", "Still almost", open="“almost” names no bound")
 def insensitive(rows):
     """The share of labels flipped, over the problems."""
-    shares = {s: values(rows, s) for s in tables.SPLITS}
+    shares = {s: numbers_in(rows, s) for s in tables.SPLITS}
     return "label flipped: " + " and ".join(
         f"{v.mean():.2f}% on average and {v.max():.2f}% at most ({figures.SETS[s]})"
         for s, v in shares.items())
@@ -577,7 +576,7 @@ def norm_grows(data):
 # ---- Sections 7.2.2 and 7.2.3: Fashion-MNIST and traffic signs -------------------------------------------
 def of_sets(rows):
     """The shares of both sets in one list."""
-    return [v for split in tables.SPLITS for v in values(rows, split)]
+    return [v for split in tables.SPLITS for v in numbers_in(rows, split)]
 
 
 @claim("table-20", "broadly those of CIFAR-10", leaves="“accurate” and “broadly” name no bound")
@@ -639,7 +638,7 @@ def rarer(rows, cifar10, fashion, signs):
     medians = {"CIFAR-10": cifar10} | {
         name: table[(table.quantity == "random_susceptibility") & (table.delta_inferred == max(DELTAS))]
         for name, table in (("Fashion-MNIST", fashion), ("GTSRB", signs))}
-    medians = {name: float(values(table, "test").median()) for name, table in medians.items()}
+    medians = {name: float(numbers_in(table, "test").median()) for name, table in medians.items()}
     text = ", ".join(f"{name} {number(v, digits=3)}%" for name, v in medians.items())
     return share < min(medians.values()), (
         f"ImageNet {number(float(share), digits=3)}%; medians over problems: {text} (judged: less than each "

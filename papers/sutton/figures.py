@@ -13,8 +13,9 @@ from papers.sutton import tables
 from papers.sutton.experiments import ATTACKED, DELTAS, SIGNS
 from papers.sutton.theory.models import planar_flip_probability
 from report import display
-from report.comparison import over_trainings
-from report.prose import mean, percent, words
+from report.comparison import over_alike
+from report.prose import first as first
+from report.prose import mean, percent
 from shared.susceptibility import percentage
 
 DATASETS = {"cifar10": "CIFAR-10", "fashion_mnist": "Fashion-MNIST", "gtsrb": "GTSRB"}   # of Table 1
@@ -60,14 +61,6 @@ def in_percent(share):
     if 0 < share < 0.005:
         return "less than 0.01%"
     return "0%" if share == 0 else f"{share:.2f}%" if share < 1 else f"{share:.1f}%"
-
-
-def share_in_words(share, printed=None):
-    """A share with the images behind it, its interval and the published one."""
-    paper = "" if printed is None else f"; paper: {printed:g}%"
-    return "no image" if not share["of"] else (
-        f"{words(share['percent'])} (n = {share['of']:,}; 95% interval {words(share['low'])} to "
-        f"{words(share['high'])}{paper})")
 
 
 def counted(count, word):
@@ -133,15 +126,6 @@ def box_facts(runs, printed, of, larger=None):
             "paper": {"step": step["published"], "one": one["published"], "ten": ten["published"]},
             "most": step["mean"] > 50, "fewest": step["mean"] < 50, "weak": ten["mean"] < 50,
             "some": one["mean"] > 1, "odd": [p for p, share in one["percents"].items() if share]}
-
-
-def first(facts, *variants):
-    """The first template whose fact is true, of pairs (fact, template) and a last template without a fact.
-
-    Where there are no facts, a template that no fact completes.
-    """
-    *pairs, last = variants
-    return next((words for fact, words in pairs if facts[fact]), last) if facts else "{nothing}"
 
 
 def draw_means(runs, printed, names, titles=()):
@@ -245,21 +229,17 @@ def with_retraining(rows, larger=None):
 
     rows    runs -> rows of a table;  larger: see `learned`: failed trainings have no part in the range
     """
-    def kind(row):
-        return [row.get(name) for name in (
-            "quantity", "delta_inferred", "norm", "split", "problem", "class_a", "class_b")]
+    keys = "quantity", "delta_inferred", "norm", "split", "problem", "class_a", "class_b"
 
     def both(runs, again):
         trained = rows(learned(again, larger)) if len(again) else []
-        return [row | {name: over_trainings(
-            row[name], [one[name] for one in trained if kind(one) == kind(row)], whole=100)
-                       for name in ("train", "test", "mean", "std") if name in row} for row in rows(runs)]
+        return over_alike(rows(runs), trained, keys, ("train", "test", "mean", "std"), whole=100)
     return both
 
 
-def retrained_in_words(again, names, larger=None):
+def retrained_in_words(again, names):
     """How far further trainings of one problem lie apart; nothing of fewer than two that succeeded."""
-    trained = learned(again, larger) if len(again) else again
+    trained = learned(again) if len(again) else again
     parts = [part for part in trained.get("test", ()) if part["attack"]["l2"]["count"]]
     if len(parts) < 2:
         return ""
@@ -298,20 +278,20 @@ def failed_in_words(runs, names, larger=None):
 def draw_violins(runs, problems, names, key, norms=tuple(NORMS)):
     """One panel a norm: for each measured problem a violin of training images left, of test images right.
 
-    key   of `tables.search`: the norms of attacks, or of each image's smallest perturbation that flips it
+    key   of `tables.outcome`: the norms of attacks, or of each image's smallest perturbation that flips it
     None where no image has such a norm. Norms are known by 101 quantiles; smoothing is a quarter of their
     spread.
     """
     shown = {p: run for p, run in measured(runs).items() if p in problems}
-    searches = {split: [tables.search(run[split], key) for run in shown.values()] for split in tables.SPLITS}
-    if not any(search[norms[0]]["count"] for some in searches.values() for search in some):
+    outcomes = {split: [tables.outcome(run[split], key) for run in shown.values()] for split in tables.SPLITS}
+    if not any(outcome[norms[0]]["count"] for some in outcomes.values() for outcome in some):
         return None
     figure, axes = plt.subplots(len(norms), 1, figsize=(8, 1.3 + 2.4 * len(norms)), sharex=True,
                                 squeeze=False)
     for ax, norm in zip(axes[:, 0], norms):
         for split, side, color in zip(tables.SPLITS, ("low", "high"), display.PALETTE):
-            values = {place: tables.points(search[norm]) for place, search in enumerate(searches[split])
-                      if search[norm]["count"]}
+            values = {place: tables.points(outcome[norm]) for place, outcome in enumerate(outcomes[split])
+                      if outcome[norm]["count"]}
             if values:
                 violins = ax.violinplot([*values.values()], [*values], side=side, widths=0.84,
                                         bw_method=0.25, showextrema=False, showmedians=True)
@@ -329,7 +309,7 @@ def draw_violins(runs, problems, names, key, norms=tuple(NORMS)):
 
 
 def word(key):
-    """What violins call a key of `tables.search`."""
+    """What violins call a key of `tables.outcome`."""
     return "attack" if key == "attack" else "draw"
 
 
@@ -341,13 +321,13 @@ def medians(runs, names, key, norm):
     return {name(problem, names): {
         split: {"count": facts["count"], "median": tables.quantile(facts, 0.5),
                 "low": tables.quantile(facts, 0.05), "high": tables.quantile(facts, 0.95)}
-        for split in tables.SPLITS for facts in [tables.search(run[split], key)[norm]]}
+        for split in tables.SPLITS for facts in [tables.outcome(run[split], key)[norm]]}
         for problem, run in measured(runs).items()}
 
 
-def publish_violins(page, item, sets, problems, names, key):
+def publish_violins(page, item, results, problems, names, key):
     """Publish one of Figures 17 to 20: violins of three norms; its data are `medians` by norm."""
-    page.figure(item, sets, lambda u: draw_violins(u, problems, names, key),
+    page.figure(item, results, lambda u: draw_violins(u, problems, names, key),
                 rests=ATTACKED if key == "attack" else None,
                 data=lambda u: {norm: medians(u, names, key, norm) for norm in NORMS},
                 alt="Half violins for each problem in three panels, one a norm: the sizes of the "
@@ -415,15 +395,14 @@ PANELS = {"accuracy": "accuracy (%)", "susceptibility": "attackable (%)", "l1": 
           "l2": "Euclidean norm of attacks", "linf": "ℓ∞ norm of attacks"}
 
 
-def draw_noise(data, printed, ball, panels=tuple(PANELS)):
-    """Some panels over the radius of the ball, "L∞" or "L2", of which noise is uniform in training.
+def draw_noise(data, printed, ball):
+    """`PANELS` over the radius of the ball, "L∞" or "L2", of which noise is uniform in training.
 
     data      {"level 0" ... "level 3": {"size", "problems", panel: {split: mean}}}; level 0 is without noise
     printed   (level, panel, split, problems) -> the published mean
     """
-    lines = 1 + len(panels) // 3
-    figure, axes = plt.subplots(lines, 3, figsize=(8, 2.8 * lines), squeeze=False)
-    for ax, panel in zip(axes.flat, panels):
+    figure, axes = plt.subplots(2, 3, figsize=(8, 5.6))
+    for ax, panel in zip(axes.flat, PANELS):
         for split, color, marker in zip(tables.SPLITS, display.PALETTE, display.MARKERS):
             there = [(d["size"], d[panel][split]) for d in data.values() if d[panel][split] is not None]
             if there:

@@ -10,12 +10,12 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from papers.sutton import experiments, figures, tables
 from papers.sutton.experiments import CHOSEN, EPOCHS, NORMALISED, PAIRS, READINGS, TESTED, departures, screen
 from papers.sutton.tables import SPLITS
 from report import display, prose
+from report.comparison import mean_and_half
 from shared.statistics import rank_correlations
 
 FITTED = "fitted: the network was chosen by this value, among others"
@@ -328,12 +328,14 @@ def bias_of_tables(paper, runs):
     for (table, column), both in sorted(columns.items(), key=lambda of: int(of[0][0].split()[1])):
         off = np.array([own - paper for own, paper in both if own is not None])
         if len(off):
-            mean, low, high = float(off.mean()), None, None     # one problem has no interval
+            ends = [None, None]     # one problem has no interval
             if len(off) > 1:
-                low, high = map(float, stats.t.interval(0.95, len(off) - 1, mean, stats.sem(off)))
+                mean, half = mean_and_half(off)
+                ends = [mean - half, mean + half]
             words = "{} ({} to {})" if len(off) > 1 else "{}"
-            rows.append({"table": table, "column": column, "difference": mean, "low": low, "high": high,
-                         "words": words.format(*map(prose.short, (mean, low, high))),
+            rows.append({"table": table, "column": column, "difference": float(off.mean()),
+                         "low": ends[0], "high": ends[1],
+                         "words": words.format(*map(prose.short, (off.mean(), *ends))),
                          "absolute": float(np.abs(off).mean()), "n": len(off)})
     return rows
 

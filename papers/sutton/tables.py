@@ -17,7 +17,7 @@ BEHIND = ("class_a", "class_b", "count", "below")    # columns that claims read 
 
 
 # ---- one number of a part --------------------------------------------------------------------------------
-def search(part, key):
+def outcome(part, key):
     """What the attacks ("attack"), or the random perturbations of a delta, came to."""
     return part["attack"] if key == "attack" else {entry["delta"]: entry for entry in part["random"]}[key]
 
@@ -30,7 +30,7 @@ def share(part, key):
     """
     if key == "attack":
         return percentage(flipped_by_step(part)["hits"] + part["saturated"], flipped_by_step(part)["of"])
-    return part["accuracy"] if key == "accuracy" else search(part, key)["susceptibility"]
+    return part["accuracy"] if key == "accuracy" else outcome(part, key)["susceptibility"]
 
 
 def percent(part, key):

@@ -6,7 +6,6 @@ Half-balls: only the half of each ball that faces away from the plane, so the cl
 classifier says 0 below the plane, else 1 (equations 1 and 5). Noise is uniform in the ball of radius delta.
 """
 import numpy as np
-from scipy import special
 
 from papers.sutton.theory.ball import broadcast, log_density, log_tail, sample_coordinates, tail
 from papers.sutton.theory.integral import log_integral
@@ -60,11 +59,6 @@ def log_half_balls(n, epsilon, delta, samples=1):
 def half_balls_limit(delta):
     """Limit of P_n(delta), half-balls without margin: arctan(delta) / pi (ratio of two normals)."""
     return np.arctan(delta) / np.pi
-
-
-def two_balls_margin_limit(c, delta):
-    """Limit of Theorem 6's probability when epsilon = c / sqrt(n), c >= 0: Phi(-c / sqrt(1 + delta^2))."""
-    return special.ndtr(-np.asarray(c, dtype=float) / np.sqrt(1 + np.square(delta)))
 
 
 def planar_flip_probability(n, distance_ratio=0.1, draws=2000):

@@ -3,9 +3,10 @@ import math
 
 from report import claims as judging
 from report import display, numbers
-from report.cell import as_cell, values
+from report.cell import as_cell, bare
 from report.comparison import MARKS, ends, flat, whole_of
-from report.display import MARK, markdown_table, number
+from report.display import MARK, markdown_table
+from report.prose import number
 from report.verdict import NOT_MEASURED, NOTHING
 
 PUBLISHED, REPRODUCED = "published", "reproduced"   # how tables call the paper's values and the recorded ones
@@ -108,7 +109,7 @@ def added(item, rows, behind=()):
     return list(dict.fromkeys(k for row in rows for k in row if k.partition(".")[0] not in heads))
 
 
-def comparison(item, source, rows, signs, behind=(), *, printed_too=True):
+def compared_table(item, source, rows, signs, behind=(), *, printed_too=True):
     """Header, body and rest of the printed table: under each printed row that one of `rows`, called `source`.
 
     The rest are the printed rows that none of `rows` stands beside.
@@ -122,7 +123,7 @@ def comparison(item, source, rows, signs, behind=(), *, printed_too=True):
     labelled = "label" in item.columns and item.keys == ("row",)   # a row is named by its label as printed
     columns = {k: c for k, c in item.columns.items()
                if k not in item.keys and c.get("type") != EXTRACTED and not (labelled and k == "label")}
-    there = values([*(item.rows if printed_too else ()), *rows])
+    there = bare([*(item.rows if printed_too else ()), *rows])
     shown = {k: c for k, c in columns.items() if any(row.get(k) is not None for row in there)}
     header = [*(_label(item, k) for k in item.keys), "source", *(_label(item, k) for k in shown),
               *map(_not_printed, more)]
@@ -159,7 +160,7 @@ def _not_printed(column):
 
 
 def _across(item, source, rows, signs, more, printed_too):
-    """`comparison` of a table that the paper prints with a class or a problem at the head of each column.
+    """`compared_table` of a table that the paper prints with a class or a problem at the head of each column.
 
     A cell holds its numbers side by side, as printed: "99.88, 96.45", or a mean with "(0.92)" behind it. Each
     of the columns `more` has a line of its own.
@@ -191,9 +192,9 @@ def _add(body, rest, first, lines):
 def _side_by_side(item, row, signs, key):
     """The results of one cell as the paper prints them, each with its sign; empty where there are none."""
     ranges = {c: in_range(as_cell(row.get(c)), c, item.columns.get(c)) for c in item.values}
-    row = values(row)
-    bare = {c: number(row[c], row[c], item.columns.get(c)) for c in item.values if row.get(c) is not None}
-    texts = [_signed(f"{text} {ranges[c]}".strip(), signs.get((key, c))) for c, text in bare.items()]
+    row = bare(row)
+    there = {c: number(row[c], row[c], item.columns.get(c)) for c in item.values if row.get(c) is not None}
+    texts = [_signed(f"{text} {ranges[c]}".strip(), signs.get((key, c))) for c, text in there.items()]
     if "std" in row and len(texts) == 2:
         return f"{texts[0]} ({texts[1]})"
     return ("<br>" if any(ranges.values()) else ", ").join(texts)
@@ -209,7 +210,7 @@ def _label(item, key):
 
 def published_numbers(item, source, data, signs, *, printed_too=True):
     """Header and body of a figure's or method's printed numbers, with those of `data`, called `source`."""
-    body, measured = [], flat(values(data))
+    body, measured = [], flat(bare(data))
     for name, printed in item.printed_numbers.items():
         if text := " ".join(filter(None, [number(measured.get(name), printed), signs.get(((), name))])):
             body.append([display.in_words(name), *[number(printed)] * printed_too, text])
@@ -233,9 +234,10 @@ def measured_so_far(record):
     return ", ".join(said)
 
 
-def freshness(sets):
+def freshness(results):
     """What a reader should know of runs that are out of date; empty where there is none."""
-    old, of = ({(s.name, n) for s in sets for n in getattr(s, which)} for which in ("outdated", "published"))
+    old, of = ({(s.name, n) for s in results for n in getattr(s, which)}
+               for which in ("outdated", "published"))
     return f"{len(old)} of {len(of)} runs {'are' if len(old) > 1 else 'is'} out of date" if old else ""
 
 
@@ -269,7 +271,7 @@ class _Pieces:
         signs = marks(item, run["cells"]) if real else {}
         if item.rows and run.get("rows"):
             caption = f"{item.title}: {display.symbols(item.caption)}"
-            yield *comparison(item, source, run["rows"], signs, self.behind, printed_too=real), caption
+            yield *compared_table(item, source, run["rows"], signs, self.behind, printed_too=real), caption
         data = run.get("data") if item.printed_numbers else None
         if data and (table := published_numbers(item, source, data, signs, printed_too=real))[1]:
             yield *table, [], f"{item.title}: {'published numbers' if real else 'numbers'}"
@@ -313,7 +315,7 @@ class _Pieces:
             yield (f"{name}not measured: {text}" if word == NOT_MEASURED else
                    f"{display.badge(word)} {name}{text}" if word != NOTHING else f"{name}{text}")
 
-    def details(self, sets):
+    def details(self, results):
         """What stands behind the line, in one fold: the reason, the claims, the values one by one.
 
         No fold where there is nothing that the line does not say.
@@ -324,7 +326,7 @@ class _Pieces:
             compared and not record.get("evidence"))    # that of a theorem is its line
         if missing := measured_so_far(record):
             texts.append(f"Measured so far: {missing}.")
-        if fresh := freshness(sets):
+        if fresh := freshness(results):
             texts.append(f"{fresh}.")
         if record.get("note"):
             texts.append(record["note"])
@@ -356,7 +358,7 @@ class _Pieces:
         yield from self.claims(label)
 
 
-def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None, built=None, behind=()):
+def shown(item, runs, *, results=(), pictures=None, caption=None, alt=None, built=None, behind=()):
     """`(MyST, MyST of other runs, pictures)` of an item.
 
     The notebook shows other runs under the item, the book at the foot of the page.
@@ -366,7 +368,7 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None, built=No
     behind    columns of a table's rows that are not shown
     """
     of = _Pieces(item, runs, pictures, caption, alt, built, behind)
-    shown = [*of.results(), *of.line(), *of.details(sets)]
+    first = [*of.results(), *of.line(), *of.details(results)]
     others = [piece for label in of.others for piece in of.beside(label)]
     drawn = {of.file(label): png for label, png in of.pictures.items() if png is not None}
-    return "\n\n".join(shown), "\n\n".join(others), drawn
+    return "\n\n".join(first), "\n\n".join(others), drawn
