@@ -1,7 +1,7 @@
 """Which network (Section 7.1.1): readings of Table 2, scored by eight columns that the paper prints; and the
 readings that were trained on traffic signs (Section 7.2.3).
 
-The rule stands in book/protocol.md (`network-study`) and was fixed before the runs. In the first two
+The rule stands on the page (`network-study`) and was fixed before the runs. In the first two
 sections `runs` is a DataFrame with a row a run of `experiments.network_study`, and `printed` is what
 `published` gives.
 """
