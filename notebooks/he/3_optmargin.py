@@ -27,7 +27,7 @@
 
 # %% [markdown]
 # (he-3)=
-# # 3. OptMargin against region classification
+# # 3. OptMargin against a vote over noisy copies (region classification)
 #
 # *He et al. {cite:p}`he2018`, Section 3 and Appendix A*
 

@@ -222,7 +222,7 @@ page.text((searches, compared), figures.compared_steps,
 
 # %%
 PATH_ALT = ("A row of images: a digit, a uniform background, each mixture of the two with its label, and the "
-            "final inside and outside images, which look alike and have different labels.")
+            "last image with the label and the first without it, which look alike.")
 page.figure(
     "figure-1", path, figures.draw_path, data=figures.path_data, alt=PATH_ALT,
     caption="Figure 1 of Ren et al.: from a digit and a uniform background to a borderline pair. Above each "
@@ -258,7 +258,7 @@ page.statement("equation-2", searches, data=lambda runs: figures.means(
             "ssim_of_the_outside_picture_to_the_original": "adversarial"}))
 
 # %% [markdown]
-# ### Equation 3: the outside image most similar to the original
+# ### Equation 3: the image without the label that is most similar to the original
 #
 # $$\text{maximise } \mathrm{SSIM}(x_b, x_o) \quad\text{such that}\quad C(x_s) = C(x_o),\; C(x_b) \neq C(x_o) \tag{3}$$
 #
@@ -274,8 +274,8 @@ page.extra(
     "Table III",
     header={"background": "background", "robustness": "robustness", "robustness_published": "published",
             "separability": "separability", "separability_published": "published",
-            "adversarial": "last outside image to original (Equation 2)",
-            "nearest_adversarial": "most similar outside image to original (Equation 3)"})
+            "adversarial": "last image without the label to original (Equation 2)",
+            "nearest_adversarial": "most similar image without the label to original (Equation 3)"})
 
 # %% [markdown]
 # ### Choices that the paper leaves open
@@ -286,7 +286,7 @@ page.extra(
 # | where the counter starts | at one, so that the limit is the number of mixtures | the text says the maximum number of iterations was nine; the pseudo-code never sets the counter |
 # | a source that already has the background's class | excluded and counted | no boundary lies between the two |
 # | the class to stay in | the predicted label of the source | as in the pseudo-code |
-# | how goal (3) is searched | among all outside images visited, the one most similar to the original | the text changes the goal and nothing else |
+# | how goal (3) is searched | among all images without the label that were visited, the one most similar to the original | the text changes the goal and nothing else |
 
 # %%
 best, way = page.best(searches), page.best(path)

@@ -22,7 +22,7 @@
 
 # %% [markdown]
 # (ren-iv)=
-# # IV. Robustness and separability of three architectures
+# # IV. Mixing digits with white or black: three architectures, five trainings each
 #
 # *Ren et al. {cite:p}`ren2025`, Section IV*
 
@@ -195,12 +195,11 @@ pictures = page.results(experiments.pairs)
 
 page.figure(
     "figure-2", pictures, trainings.draw_pairs, data=trainings.pairs_data,
-    caption="Figure 2 of Ren et al.: for each background the original test digits (first row), the inside "
-            "(second) and the outside images (third) of architecture A. Below each pair stand its two labels "
-            "and their SSIM; a "
-            "cross: the network gives the digit and the background one label",
-    alt="Three blocks of ten digits, for white, black and digit backgrounds; in each block original, inside "
-        "and outside image. The last two look alike and carry different labels.")
+    caption="Figure 2 of Ren et al.: for each background the test digits (first row), the last images with "
+            "their label (second) and the first without it (third), of architecture A. Below each pair stand "
+            "its two labels and their SSIM; a cross: the network gives digit and background one label",
+    alt="Three blocks of ten digits, for white, black and digit backgrounds; in each block the digit, the "
+        "last image with its label and the first without it, which look alike.")
 
 # %% [markdown]
 # ### Other trainings, other forms of SSIM

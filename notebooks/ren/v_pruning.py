@@ -23,7 +23,7 @@
 
 # %% [markdown]
 # (ren-v)=
-# # V. Pixel pruning: separability against robustness
+# # V. Pixel pruning: the two sides become different, the digit keeps its label less
 #
 # *Ren et al. {cite:p}`ren2025`, Section V*
 

@@ -23,7 +23,7 @@
 
 # %% [markdown]
 # (shu-2-4)=
-# # 2.4 Kinds of regions around one digit, and an alarm by disagreement
+# # 2.4 Who errs around one digit, and disagreement as an alarm
 #
 # *Shu et al. {cite:p}`shu2022`, Section 2.4*
 
@@ -154,7 +154,7 @@ page.picture(both, alarms.draw_numbers,
              caption="Share of images on which some two networks disagree, by their number",
              alt="Curves against the number of networks: adversarial images, noise, clean digits.")
 page.text(clean, figures.disagreement,
-        "All {networks} networks together raise an alarm on {clean.percent:.1f}% of {clean.of} clean digits "
+        "Some two of all {networks} networks disagree on {clean.percent:.1f}% of {clean.of} clean digits "
         "(95% interval {clean.low:.1f} to {clean.high:.1f}). The share is {false.percent:.1f}% of the "
         "{false.of} digits that the attacked network classifies correctly (the false positives) and "
         "{true.percent:.1f}% of the {true.of} others.")
@@ -165,8 +165,9 @@ page.text(clean, figures.disagreement,
 # A box holds the random images between the examples of one attack. Where all networks err, they often agree on the wrong class.
 
 # %%
-page.extra("types", sweeps, alarms.by_type, "Boxes by type, and the mean share of their samples on which all "
-           "networks raise the alarm", header={"type": "type", "boxes": "boxes", "alarm": "alarm, %"})
+page.extra("types", sweeps, alarms.by_type, "Boxes by who errs in them, and the mean share of their samples on "
+           "which some two networks disagree",
+           header={"type": "who errs", "boxes": "boxes", "alarm": "disagreement, %"})
 
 # %% [markdown]
 # ## Where it differs, and why

@@ -24,7 +24,7 @@
 
 # %% [markdown]
 # (shu-2)=
-# # 2. Uncertainty regions: labels of ten LeNets in planes through one digit
+# # 2. Where re-trained networks disagree: ten LeNets in planes through one digit
 #
 # *Shu et al. {cite:p}`shu2022`, Sections 1 and 2*
 

@@ -60,7 +60,7 @@ scale = page.scale(smoke=dict(draws=2_000), quick=dict(draws=20_000), paper=dict
 # Everything is about class 0, below the surface; class 1 is symmetric. $\eta$ is the distance of the data's centre from the plane, $r$ the radius
 # of the ball that holds them, $L$ the steepest slope of $g$ (its Lipschitz constant), and $G(\alpha)=\Pr(|g(\pi x)|\le\alpha)$ is the probability
 # that the surface above or below a point lies within $\alpha$ of the plane. How a bound is tried, where the formulas come from ([derived]), and
-# what the badges mean, is said on {doc}`the opening page </book/sutton>`. Theorems 14 and 16 are sampled: under a roof they are judged by that end
+# what the badges mean, is said on {doc}`the opening page </book/sutton>`. Theorems 14 and 16 are sampled: under a roof they are tested by that end
 # of the 95% Clopper–Pearson interval of random trials which is nearer to the bound.
 
 # %% [markdown]
@@ -221,7 +221,7 @@ check(page, "corollary-12", again=lambda n, eta, delta, r: cap_share(n, (delta -
 # %%
 check(
     page, "theorem-14", draws=scale.draws,
-    note="Sampled: no closed form is at hand for noise under a roof, so the grid is judged by random trials. "
+    note="Sampled: no closed form is at hand for noise under a roof, so the grid is tried at random. "
          "The extremal examples are exact.")
 
 # %% [markdown]
@@ -264,7 +264,7 @@ check(page, "corollary-15", again=lambda n, eta, delta, r: crossing(n, eta / r, 
 # %%
 check(
     page, "theorem-16", draws=scale.draws,
-    note="Sampled: the grid is judged by random trials, which try the worst perturbation over each of 201 "
+    note="Sampled: the grid is tried by random trials, which take the worst perturbation over each of 201 "
          "places of the plane. The extremal examples are exact; they refute the bound if the 2 in ξ is 0 or "
          "1, and detect 4 as too weak. The paper's own constant is lost.")
 

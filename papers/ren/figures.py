@@ -349,8 +349,8 @@ def panels(runs):
     for n, (image, label, inside, likeness) in enumerate(path, start=1):
         end = "digit" if inside else "background"
         shown.append((image, f"Mix {n}: label {label}\nreplaces {end}; SSIM {likeness:.3f}", label))
-    return [*shown, (u.inside, f"Inside at the end: {u.inside_label}", u.inside_label),
-            (u.outside, f"Outside at the end: {u.outside_label}", u.outside_label)]
+    return [*shown, (u.inside, f"Last with the label: {u.inside_label}", u.inside_label),
+            (u.outside, f"First without it: {u.outside_label}", u.outside_label)]
 
 
 def draw_path(runs):
@@ -382,7 +382,7 @@ def draw_trade_off(runs):
         for p, (side, offset) in zip(printed, places):
             ax.annotate(f"{p['t']}, {p['T']}", [p[name] for name in quantities], fontsize=10, ha=side,
                         xytext=offset, textcoords="offset points")
-        ax.set(xlabel="separability (SSIM of the pair)", title=f"towards {b}")
-    axes[0].set_ylabel("robustness (SSIM of inside and digit)")
+        ax.set(xlabel="similarity of the two sides", title=f"towards {b}")
+    axes[0].set_ylabel("similarity of digit and last image with its label")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=10)
     return figure

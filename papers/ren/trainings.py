@@ -85,7 +85,7 @@ def what_the_definition_does(searches):
 
 
 def draw_pairs(runs):
-    """Original, inside and outside pictures in three rows for each background."""
+    """Digits, last images with the label and first ones without, in three rows for each background."""
     figure, axes = plt.subplots(3 * len(runs), len(runs.digits[0]), figsize=(10, 11))
     for block, one in enumerate(runs.itertuples()):
         rows = axes[3 * block:3 * block + 3]
@@ -96,7 +96,7 @@ def draw_pairs(runs):
                                   f"{one.separability[n]:.3f}", fontsize=10)
             for ax in rows[1:, n]:
                 ax.images[0].set_visible(not excluded)
-        for ax, text in zip(rows[:, 0], (f"{one.background}:\noriginal", "inside", "outside")):
+        for ax, text in zip(rows[:, 0], (f"{one.background}:\ndigit", "last with", "first without")):
             ax.set_ylabel(text, fontsize=10)
     return figure
 
