@@ -211,7 +211,9 @@ page.figure("figure-9", examples, photographs.draw_all, data=photographs.all_dat
 
 # %%
 best, under_noise = page.best(examples), page.best(noises)
-facts = photographs.votes(best) | photographs.fitted(under_noise, best) if len(best) and len(under_noise) else {}
+facts = {}
+if len(best) and len(under_noise):
+    facts = photographs.votes(best) | photographs.fitted(under_noise, best)
 shorter = len(best) and best.iterations[best.kind == "margin"].max() < page.full.iterations
 overfits = facts.get("own") == 100 and facts["fits"] == "overfits"
 page.box(

@@ -211,8 +211,9 @@ page.extra("trainings", (searches, variants), trainings.reach,
           header={"training": "training", "background": "towards", "networks": "networks", "lowest": "lowest",
                   "highest": "highest", "printed": "published", "outside": "outside by",
                   "spread": "STD over digits", "printed_spread": "published STD"})
-page.extra("conventions", searches, trainings.by_convention, "Robustness of the same pairs under three conventions of "
-           "SSIM, mean over digits and networks, beside the published values.")
+page.extra("conventions", searches, trainings.by_convention,
+           "Robustness of the same pairs under three conventions of SSIM, mean over digits and networks, beside "
+           "the published values.")
 
 # %% [markdown]
 # ### Choices that the paper leaves open

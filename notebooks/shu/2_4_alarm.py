@@ -165,8 +165,8 @@ page.text(clean, figures.disagreement,
 # A box holds the random images between the examples of one attack. Where all networks err, they often agree on the wrong class.
 
 # %%
-page.extra("types", sweeps, alarms.by_type, "Boxes by who errs in them, and the mean share of their samples on "
-           "which some two networks disagree",
+page.extra("types", sweeps, alarms.by_type,
+           "Boxes by who errs in them, and the mean share of their samples on which some two networks disagree",
            header={"type": "who errs", "boxes": "boxes", "alarm": "disagreement, %"})
 
 # %% [markdown]

@@ -157,7 +157,8 @@ page.text(trained, lambda u: study.literal_facts(u, PRINTED),
 page.extra("network-literal", (pages, as_printed), lambda u, v: study.beside_literal(u, v, PRINTED),
            "Misfit at full length, zero gradients counted as attackable")
 page.text((pages, as_printed), lambda u, v: study.nearer_than_literal(u, v, PRINTED),
-          "On {nearer} of these {of} pairs the training of our choice is nearer to the paper than the text's.")
+          "On {nearer} of these {of} pairs the training of our choice is nearer to the paper than the "
+          "text's.")
 
 # %% [markdown]
 # ### On clothes and traffic signs the choice does not carry over

@@ -62,7 +62,8 @@ page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 # are *boot*.
 
 # %% mystnb={"code_prompt_hide": "Hide Table 19: {type}", "code_prompt_show": "Show Table 19: {type}"} tags=["hide-output"]
-page.table("table-19", (), lambda: tables.class_rows(reference.paper("sutton")["table-19"], SPECS["fashion_mnist"].classes))
+page.table("table-19", (), lambda: tables.class_rows(reference.paper("sutton")["table-19"],
+                                                     SPECS["fashion_mnist"].classes))
 
 # %% [markdown]
 # ## Table 20: accuracy and flipped labels
