@@ -12,10 +12,11 @@ import re
 from collections import Counter
 from dataclasses import dataclass, replace
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from report import prose, reference
+from report import display, prose, reference
 from report.comparison import decimals
 from report.reference import Paper
 from shared import runtime
@@ -42,7 +43,7 @@ class Finding:
     ours: object
     verdict: str
     held: tuple[int, int] | None  # rows that hold, of how many
-    reading: str                  # the reading under which the authors are right
+    reading: str                  # what must be true for the authors to be right
     use: str                      # what a reader or a reproduction gains
     chance: float | None = None   # share of random tables that pass, see `chances`
 
@@ -259,8 +260,8 @@ def show(value, between="; ", digits=4):
     return prose.number(value, digits=digits)
 
 
-HEADER = ("class", "statement checked", "words of the paper", "numbers / ours", "reading and use",
-          "random numbers pass")
+HEADER = ("class", "statement checked", "words of the paper", "numbers / ours",
+          "how the authors may be right; use", "random numbers pass")
 
 
 def row(f):
@@ -269,6 +270,30 @@ def row(f):
     quotes = "<br>".join(f"“{words}” ({where})" for words, where in f.quotes)
     numbers = show(f.numbers, "; ", 6), show(f.ours)
     sums = " / ".join(text or "–" for text in numbers) if any(numbers) else ""
-    reading = " ".join(text for text in (f.reading and f"Innocent reading: {f.reading}", f.use) if text)
-    return [f.verdict + held, f"{place(f)}: {f.title}", quotes, sums, reading,
+    right = f.reading and f"The authors are right if {f.reading}"
+    return [f.verdict + held, f"{place(f)}: {f.title}", quotes, sums, " ".join(filter(None, (right, f.use))),
             "" if f.chance is None else f"{f.chance:.1%}"]
+
+
+# ---- picture of the box ----------------------------------------------------------------------------------
+SHADES = dict(zip(("confirms", "holds with exceptions", "contradicts"),
+                  (display.PALETTE[2], display.PALETTE[1], display.PALETTE[3])))
+
+
+def draw_counts(findings):
+    """How the checked statements came out: a bar for all papers, then one a paper."""
+    figure, ax = plt.subplots(figsize=(7.2, 3))
+    rows = {"all five papers": Counter(f.verdict for f in findings)} | {
+        short: Counter(f.verdict for f in findings if f.paper == key)
+        for key, short in reference.SHORT.items()}
+    for y, of in enumerate(rows.values()):
+        left = 0
+        for verdict, shade in SHADES.items():
+            ax.barh(y, of[verdict], left=left, color=shade, edgecolor="white", label=None if y else verdict)
+            if of[verdict]:
+                ax.text(left + of[verdict] / 2, y, of[verdict], ha="center", va="center")
+            left += of[verdict]
+    ax.set(yticks=range(len(rows)), yticklabels=rows, xlabel="statements checked without an experiment")
+    ax.invert_yaxis()
+    ax.legend(loc="lower center", bbox_to_anchor=(0.45, 1), ncols=len(SHADES), columnspacing=1.2)
+    return figure

@@ -104,8 +104,8 @@ class Page:
         return self.settings
 
     def generator(self, *labels):
-        """A CPU random generator for one purpose of this notebook."""
-        return runtime.generator(self.seed, self.name, *labels)
+        """A CPU random generator for one purpose of this notebook, the same on its page of tables."""
+        return runtime.generator(self.seed, self.name.removesuffix("_tables"), *labels)
 
     # ---- runs --------------------------------------------------------------------------------------------
     def results(self, experiment, *, function=None, names=None, plan=None, beside=False):

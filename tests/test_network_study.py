@@ -139,6 +139,16 @@ def test_the_networks_of_the_pages_are_the_chosen_one():
     assert {run["epochs"] for run in printed} == {100} and not any("dropout" in run for run in printed)
 
 
+def test_the_nearer_training_of_two_is_counted_on_the_pairs_that_both_have():
+    def frame(**shifts):
+        return pd.DataFrame([dict(zip(("class_a", "class_b"), experiments.PAIRS[pair.replace("_", "-")]))
+                             | as_published(pair.replace("_", "-"), shift) for pair, shift in shifts.items()])
+
+    both = frame(deer_horse=0.1, aeroplane_cat=0.4), frame(deer_horse=0.3, aeroplane_cat=0.2)
+    assert study.nearer_than_literal(*both, PRINTED) == {"nearer": 1, "of": 2}
+    assert study.nearer_than_literal(both[0], both[1].iloc[:0], PRINTED) == {}
+
+
 def test_the_bias_of_a_column_is_the_mean_difference_over_pairs_with_its_t_interval():
     paper = reference.paper("sutton")
     printed = tables.cifar10_shares(paper)["accuracy"]

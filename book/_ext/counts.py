@@ -71,6 +71,20 @@ def all_numbers():
             for n in numbers.of(item, kept)]
 
 
+# Columns of Chen et al. that print again what stands in another table: of the natural networks, and of FCN-6.
+AGAIN = {("table-5", "roby_original_natural"): ("table-1", "roby_2"),
+         **{("table-7", name): ("table-6", name) for name in ("acc", "asr", "roby")}}
+
+
+def printed_twice():
+    """How many numbers of two tables of one paper are the same ones; each of them counts twice."""
+    paper = reference.paper("chen")
+    there = {(item, name, row["dataset"], row["model"]): row[name]
+             for item, name in {*AGAIN, *AGAIN.values()} for row in paper[item].rows}
+    return sum(there.get((*AGAIN[place[:2]], *place[2:])) == value
+               for place, value in there.items() if place[:2] in AGAIN)
+
+
 def states(measured):
     """`{what became of them: how many}` of some `Number`s, as the tables name it; see OF_NUMBERS."""
     n = Counter(number.state for number in measured)
@@ -114,9 +128,11 @@ def published(paper):
     for name, keys in papers.items():
         count, counts, tested = tally(keys)
         rows.append([name, *(f"{n:,}" for n in (count, *counts.values())), f"{sum(tested)} of {len(tested)}"])
+    again = (f"; {printed_twice()} of Chen et al. stand in two tables (I and V, VI and VII) and count twice"
+             if paper in ("all", "chen") else "")
     head = ["paper", "published numbers", *OF_NUMBERS, "tested statements that came out here, too"]
     return ("≈ near, ? open, ≠ outside our range ({doc}`protocol </book/protocol>`). Numbers that an item "
-            f"shows again count once.\n\n:::{{div}} numbers\n{markdown_table(head, rows)}\n:::")
+            f"shows again count once{again}.\n\n:::{{div}} numbers\n{markdown_table(head, rows)}\n:::")
 
 
 def failed(_):

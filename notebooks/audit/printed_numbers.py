@@ -35,7 +35,6 @@ models: int = 10  # length of each of those lists: the models that Chen et al. r
 from collections import Counter
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 
 from papers import findings as audit
@@ -55,17 +54,56 @@ scale = page.scale(
 )
 
 # %% [markdown]
-# ## What a finding is
+# ## The idea
 #
-# Many published numbers follow from others: a mean follows from its table, a percentage of 2,000 images is a
-# whole number of images, a distance has a largest possible value. This page recomputes such numbers. A number
-# that its own paper contradicts is no target for a reproduction.
+# Many published numbers follow from others: a mean follows from its table, a percentage of 2,000 images is a whole number of images, a distance has a
+# largest possible value. This page recomputes such numbers. A number that its own paper contradicts is no target for a reproduction.
 #
-# A finding **contradicts** the paper if one passage is against another or a number is arithmetically
-# impossible. The statement **holds with exceptions** if most rows agree, and the finding **confirms** it if
-# all do. A **note** is no contradiction: a slip without effect on a number, or a hint for reading the tables. Each check of numbers is repeated on
-# random tables, whose cells are drawn uniformly between the smallest and the largest of their column: a check
-# that random numbers pass, too, is weak evidence.
+# A finding **contradicts** the paper if one passage is against another or a number is arithmetically impossible. The statement **holds with
+# exceptions** if most rows agree, and the finding **confirms** it if all do. A **note** is a slip without effect on a number, or a hint. A missing
+# statement cannot be contradicted. Each check of numbers is repeated on random tables, whose cells are drawn uniformly between the smallest and the largest of their column: a check that random
+# numbers pass, too, is weak evidence, and one that nearly always holds for random numbers is left out.
+#
+# ## Step by step: two sorted lists correlate
+#
+# Chen et al. rank ten networks by robustness scores (FSA, FSD, ROBY) and by an attack on three data sets, and support the scores by correlations of
+# the values. Both put the networks in the same order. How large is the correlation of two lists that have nothing in common but their order? Change
+# the length of the lists or the law of the numbers and run the cell again.
+
+# %% tags=["show-input"]
+import numpy as np
+
+LENGTH, PAIRS = models, 2_000
+rng = np.random.default_rng(seed)
+correlations = {"as drawn": [], "both sorted": []}
+for _ in range(PAIRS):
+    a, b = rng.random((2, LENGTH))      # two unrelated lists
+    correlations["as drawn"].append(np.corrcoef(a, b)[0, 1])
+    correlations["both sorted"].append(np.corrcoef(np.sort(a), np.sort(b))[0, 1])
+
+# %%
+coefficients = chen.coefficients(Printed(reference.paper("chen")))
+by_chance = chen.sorted_uniform_correlations(np.random.default_rng(seed), size=models, pairs=scale.pairs)
+low, median, high = np.quantile(by_chance, (.05, .5, .95))
+assert LENGTH != models or abs(np.median(correlations["both sorted"]) - median) < 0.01, "another median"
+figure, ax = plt.subplots(figsize=(7, 3.4))
+for (name, values), colour in zip(correlations.items(), (display.PALE, display.PALETTE[0])):
+    ax.hist(values, bins=np.linspace(-1, 1, 81), density=True, color=colour, alpha=0.8, label=name)
+for n, metric in enumerate(chen.METRICS):
+    values = [abs(printed) for (_, m, _), (printed, _) in coefficients.items() if m == metric]
+    ax.plot(values, [-0.8 - 0.8 * n] * len(values), "|", ms=11, mew=2, color=display.PALETTE[n + 1],
+            label=f"published, {metric.upper()}")
+ax.axhline(0, color=display.GUIDE, lw=0.8)
+ax.set(xlabel="correlation (published: its size)", xlim=(-1, 1), ylim=(-3.4, None), yticks=[])
+ax.spines["left"].set_visible(False)
+ax.legend(loc="upper left")
+display.picture(
+    figure, "Correlations of two lists of random numbers, as drawn and with both sorted; below them the 18 "
+    "correlations of Tables II and III of Chen et al.",
+    "Two histograms, one around zero, one heaped up near one; the published marks lie below the second.")
+
+# %% [markdown]
+# ## What came out
 
 # %%
 findings = audit.findings(draws=scale.draws, seed=seed)
@@ -76,54 +114,13 @@ checked = len(findings) - totals["note"]
 display.say(
     f"There are {len(findings)} findings: {checked} checked statements and {totals['note']} notes. Of the "
     f"{totals['confirms']} statements confirmed, random numbers pass {seldom} in at most one case of twenty.")
-display.table(["paper", *VERDICTS, "findings"],
-             [*([short, *(str(counts[key, v]) for v in VERDICTS), str(sum(f.paper == key for f in findings))]
-                for key, short in reference.SHORT.items()),
-              ["all", *(str(totals[v]) for v in VERDICTS), str(len(findings))]],
-             "Findings of each paper by class.")
 ONE = {f.name: f for f in findings}     # of the checks that make one
 
 # %% [markdown]
-# ## Three findings to remember
-#
-# ### Sorted lists correlate
-#
-# Chen et al. estimate a model's robustness from how its classes cluster (ROBY and its parts FSA and FSD), and
-# support the estimate by Pearson correlations with the success of an attack over ten models on each of three
-# data sets. Table I has the values, Tables II and III the correlations, so the second follow from the first.
-
-# %%
-coefficients = chen.coefficients(Printed(reference.paper("chen")))
-sizes = {metric: np.abs([printed for (_, m, _), (printed, _) in coefficients.items() if m == metric])
-         for metric in chen.METRICS}
-by_chance = chen.sorted_uniform_correlations(np.random.default_rng(seed), size=models, pairs=scale.pairs)
-
-
-# %%
-def draw_correlations(sizes, by_chance):
-    """Sizes of the published coefficients below a histogram of those of sorted noise."""
-    figure, ax = plt.subplots(figsize=(7, 3.6))
-    ax.hist(by_chance, bins=np.linspace(0.6, 1, 81), density=True, color=display.PALE)
-    for n, (metric, values) in enumerate(sizes.items()):
-        ax.plot(values, [-0.6 - 0.6 * n] * len(values), "|", ms=11, mew=2, color=display.PALETTE[n],
-                label=metric.upper())
-    ax.axhline(0, color=display.GUIDE, lw=0.8)
-    ax.set(xlabel="size of the correlation", xlim=(0.6, 1), ylim=(-2.2, None), yticks=[])
-    ax.spines["left"].set_visible(False)
-    ax.legend(loc="upper left")
-    return figure
-
-
-display.picture(
-    draw_correlations(sizes, by_chance),
-    "Chen et al., Tables II and III: the sizes of the published correlations (marks), below the correlations "
-    "of two lists of random numbers that have nothing in common except that both were sorted (grey).",
-    "A histogram of correlations heaped up between 0.8 and 1; the published coefficients are spread over the "
-    "same range.")
+# ### The correlations of Chen et al. are those of sorted lists
 
 # %%
 order, follows = ONE["strict_order"].ours, ONE["correlations"].held
-low, median, high = np.quantile(by_chance, (.05, .5, .95))
 inside = sum(low <= abs(recomputed) <= high for _, recomputed in coefficients.values())
 display.say(
     f"{follows[0]} of {follows[1]} coefficients follow from Table I to two decimals. In every column of "
@@ -134,10 +131,7 @@ display.say(
     f"{high:.3f} in nine cases of ten; {inside} of the {len(coefficients)} coefficients lie in that range.")
 
 # %% [markdown]
-# ### A column of medians
-#
-# Sutton et al. sum up their experiments in Table 1, a column for each data set. The long tables of the
-# appendix show what the entries are.
+# ### Table 1 of Sutton et al. is a table of medians
 
 # %%
 medians, problem = ONE["summary_is_median"], ONE["summary_is_no_problem"]
@@ -151,59 +145,58 @@ display.say(
     f"{most}.")
 
 # %% [markdown]
-# ### Norms or squared norms
+# ### Some distances of Shu et al. are possible only as squares
 #
-# Shu et al. print how far adversarial images lie from the clean one, as an $L_2$ distance. If an attack
-# changes $k$ pixels and every pixel stays between 0 and 1, the distance is at most $\sqrt{k}$, and its square
-# at most $k$.
+# Shu et al. print how far adversarial images lie from the clean one, as an $L_2$ distance. If an attack changes $k$ pixels and every pixel stays
+# between 0 and 1, the distance is at most $\sqrt{k}$, and its square at most $k$.
 
 # %%
 distances = pd.DataFrame(shu.maxima(Printed(reference.paper("shu"))), columns=["place", "largest", "pixels"])
 distances["as_norm"] = distances.largest / np.sqrt(distances.pixels)
 distances["as_square"] = distances.largest / distances.pixels
-SHARES = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)  # ticks of the figure's logarithmic axis
-
-
-# %%
-def draw_distances(distances):
-    """Share of the possible, a row per printed distance, under both readings."""
-    rows = distances.sort_values("as_norm").reset_index(drop=True)
-    figure, ax = plt.subplots(figsize=(8.5, 5))
-    ax.hlines(rows.index, rows.as_square, rows.as_norm, color=display.PALE, lw=1, zorder=0)
-    ax.plot(rows.as_norm, rows.index, "o", color=display.PALETTE[3], label="read as a norm: published / √k")
-    ax.plot(rows.as_square, rows.index, "s", color=display.PALETTE[0],
-            label="read as a square: published / k")
-    ax.axvline(1, color="k", lw=1)
-    ax.set(xscale="log", xlabel="share of the largest possible", yticks=rows.index)
-    ax.set_xticks(SHARES, [f"{share:g}" for share in SHARES])
-    ax.minorticks_off()
-    ax.set_yticklabels([f"{r.place}, k = {r.pixels}" for r in rows.itertuples()], fontsize=9)
-    ax.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, columnspacing=1)
-    return figure
-
-
-display.picture(
-    draw_distances(distances),
-    "Shu et al., Tables 4 and 10: the largest published distance of every row, as a share of the "
-    "largest possible one for its number of changed pixels k, read as a norm and as a squared "
-    "norm. Beyond the line is impossible.",
-    "Eighteen rows of two dots; read as norms, several lie right of the line at one, read as "
-    "squares none does.")
-
-# %%
 worst, limit = distances.loc[distances.as_norm.idxmax()], ONE["plain_distance"].ours
+display.picture(
+    shu.draw_distances(distances),
+    "Shu et al., Tables 4 and 10: the largest published distance of every row, as a share of the "
+    "largest possible one for its number of changed pixels k, taken as a norm and as a squared "
+    "norm. Beyond the line is impossible.",
+    "Eighteen rows of two dots; taken as norms, several lie right of the line at one, taken as "
+    "squares none does.")
 display.say(
-    f"Read as norms, {limit['impossible as norms']} printed distances are impossible; the farthest, "
-    f"{worst.place}, is {worst.largest:g} with {worst.pixels:,} changed pixels. Read as *squared* norms all "
+    f"Taken as norms, {limit['impossible as norms']} printed distances are impossible; the farthest, "
+    f"{worst.place}, is {worst.largest:g} with {worst.pixels:,} changed pixels. Taken as *squared* norms all "
     f"are possible, the largest at {distances.as_square.max():.0%} of the limit. This book compares squared "
     "norms.")
 
+# %% [markdown]
+# ## Three things to remember
+#
+# 1. Check a number against its own paper before you try to reproduce it.
+# 2. Sorting alone makes two lists correlate: ask for the rank correlation.
+# 3. A number with a largest possible value tells its unit.
+#
+# ## Try it
+#
+# - `LENGTH = 30` in the cell above: the correlation of longer sorted lists is nearer to 1 and varies less.
+# - In the same cell, `rng.standard_normal((2, LENGTH))`: the correlation of sorted lists hardly changes.
+# - `-p draws 2000` sharpens the shares of random numbers that pass a check.
+# - Change a cell of `book/reference/chen.json` and run again: the rows that depend on it change their class.
+#
+# ## Item by item
+
+# %%
+display.table(["paper", *VERDICTS, "findings"],
+             [*([short, *(str(counts[key, v]) for v in VERDICTS), str(sum(f.paper == key for f in findings))]
+                for key, short in reference.SHORT.items()),
+              ["all", *(str(totals[v]) for v in VERDICTS), str(len(findings))]],
+             "Findings of each paper by class.")
+
 
 # %% [markdown]
-# ## What is contradicted
+# ### What is contradicted
 #
 # The words in quotation marks and the numbers are the paper's; after the slash stands our value. The *statement checked* is the one that is
-# contradicted. Most slips are small, and beside each is the *innocent reading*, under which the authors are right.
+# contradicted. Most slips are small, and beside each stands what must be true for the authors to be right.
 
 # %%
 def show_findings(what, keep):
@@ -217,7 +210,7 @@ def show_findings(what, keep):
 show_findings("what is contradicted", lambda f: f.verdict == "contradicts")
 
 # %% [markdown]
-# ## What holds with exceptions
+# ### What holds with exceptions
 #
 # The last column is the share of random tables in which at least as many rows agree.
 
@@ -225,7 +218,7 @@ show_findings("what is contradicted", lambda f: f.verdict == "contradicts")
 show_findings("what holds with exceptions", lambda f: f.verdict == "holds with exceptions")
 
 # %% [markdown]
-# ## What the numbers confirm
+# ### What the numbers confirm
 #
 # Several of these statements settle what a text leaves open, such as denominators, data splits and dimensions.
 
@@ -233,7 +226,7 @@ show_findings("what holds with exceptions", lambda f: f.verdict == "holds with e
 show_findings("statements that the published numbers confirm", lambda f: f.verdict == "confirms")
 
 # %% [markdown]
-# ## Notes
+# ### Notes
 #
 # Slips without effect on a number, and hints for reading or reproducing the tables.
 
@@ -241,7 +234,7 @@ show_findings("statements that the published numbers confirm", lambda f: f.verdi
 show_findings("notes on the published numbers", lambda f: f.verdict == "note" and f.kind != "scripts")
 
 # %% [markdown]
-# ## The authors' scripts beside the papers
+# ### The authors' scripts beside the papers
 #
 # Published scripts sometimes do something else than the paper says; they may have changed after it. The number
 # before the slash is the paper's, the one after it the script's.
@@ -250,28 +243,6 @@ show_findings("notes on the published numbers", lambda f: f.verdict == "note" an
 show_findings("the published scripts", lambda f: f.kind == "scripts")
 
 # %%
-SHADES = dict(zip(("confirms", "holds with exceptions", "contradicts"),
-                  (display.PALETTE[2], display.PALETTE[1], display.PALETTE[3])))
-
-
-def draw_counts(counts):
-    """How the checked statements came out: a bar for all papers, then one a paper."""
-    figure, ax = plt.subplots(figsize=(7.2, 3))
-    rows = {"all five papers": totals} | {short: {verdict: counts[key, verdict] for verdict in SHADES}
-                                          for key, short in reference.SHORT.items()}
-    for y, row in enumerate(rows.values()):
-        left = 0
-        for verdict, shade in SHADES.items():
-            ax.barh(y, row[verdict], left=left, color=shade, edgecolor="white", label=None if y else verdict)
-            if row[verdict]:
-                ax.text(left + row[verdict] / 2, y, row[verdict], ha="center", va="center")
-            left += row[verdict]
-    ax.set(yticks=range(len(rows)), yticklabels=rows, xlabel="statements checked without an experiment")
-    ax.invert_yaxis()
-    ax.legend(loc="lower center", bbox_to_anchor=(0.45, 1), ncols=len(SHADES), columnspacing=1.2)
-    return figure
-
-
 facts = {"checked": checked, "confirms": totals["confirms"], "exceptions": totals["holds with exceptions"],
          "contradicts": totals["contradicts"], "impossible": int((distances.as_norm > 1).sum()),
          "rows": len(distances),
@@ -283,16 +254,9 @@ page.box(
     "arithmetic. For example, {impossible} of {rows} image distances of Shu et al. are too long unless "
     "squared.",
     "A number that passes can still be wrong, since this page measures nothing.",
-    facts=facts, picture=draw_counts(counts),
+    facts=facts, picture=audit.draw_counts(findings),
     alt="A bar for all papers and one for each, divided into statements that hold, that hold with "
         "exceptions, and that are contradicted.")
-
-# %% [markdown]
-# ## Try it
-#
-# - `-p models 30` correlates longer sorted lists. Their correlation is nearer to 1 and varies less.
-# - `-p draws 2000` sharpens the shares of random numbers that pass a check.
-# - Change a cell of `book/reference/chen.json` and run again: the rows that depend on it change their class.
 
 # %%
 page.finish()

@@ -20,10 +20,6 @@
 # %% [markdown]
 # (your-own-model)=
 # # Your own model: a script to copy, then each instrument
-#
-# The instruments of this book work on any classifier of images. `pip install .` in a clone of the repository installs them as the Python
-# package `boundary_book`. The script below is complete: copy it into a file in any folder and run it. It trains a small network on embedded digits,
-# applies three instruments, and writes a {ref}`report card <report-card>` of all instruments. For your own model, replace its parts 1 and 2.
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
@@ -35,12 +31,12 @@ images: int = None  # test images below the script; None takes the profile's val
 # %% tags=["hide-cell"]
 import os
 import tempfile
-import textwrap
-from functools import partial
 
 import matplotlib.pyplot as plt
 
-from report import display, prose, record
+from papers import guide
+from papers.guide import strip
+from report import display, record
 from report.page import start
 from shared.card import page as card_page
 
@@ -48,31 +44,17 @@ page = start("guide/your_own_model", globals())
 scale = page.scale(smoke=dict(images=24), quick=dict(images=100), paper=dict(images=100))
 os.chdir(tempfile.mkdtemp())  # the script writes its card into the working directory
 
-
-def strip(rows, titles, caption, alt):
-    """Show rows of images, {label: [n, C, H, W]}, with n titles above the first row."""
-    if not titles:
-        return display.say("No example found.")
-    figure, axes = plt.subplots(len(rows), len(titles), figsize=(3.9, len(rows) + 0.4), squeeze=False)
-    for n, (line, (label, shown)) in enumerate(zip(axes, rows.items())):
-        display.image_grid(line, shown.cpu(), None if n else titles)
-        line[0].set_ylabel(label, rotation=0, ha="right", va="center")
-    display.picture(figure, caption, alt)
-
-
-def typical(*names):
-    """A table of measures: the script's network beside the known ones."""
-    rows = []
-    for m in (report.measure("model", name) for name in names):
-        values = [network[m.name] for network in known if m.name in network] or [None]
-        own, low, high, *others = (card_page.number(v, "%" if m.unit == "%" else "") for v in (
-            m.value, m.low, m.high, min(values), prose.median(values), max(values)))
-        rows.append([f"{m.label}, {m.unit}".strip(", %"), f"{own} ({low} to {high}; n = {m.n})", *others])
-    heads = ["measure", "script (95% interval)", "lowest of the others", "their median", "their highest"]
-    display.table(heads, rows, "The script's network on its own digits, beside "
-                  f"{len(known)} networks of this book on MNIST. Where the data differ, a difference need "
-                  "not come from the network.", sentences=True)
-
+# %% [markdown]
+# ## The idea
+#
+# The instruments of this book work on any classifier of images. They ask how far a boundary is, in the worst direction (an attack), in random
+# directions, and on the way to another image, and how much the classes overlap. No single number is *the* robustness: compare several.
+#
+# ## Step by step: one script
+#
+# `pip install .` in a clone of the repository installs the instruments as the Python package `boundary_book`. The script is complete: copy it into a
+# file in any folder and run it. It trains a small network on embedded digits, applies three instruments, and writes a {ref}`report card
+# <report-card>` of all instruments. For your own model, replace its parts 1 and 2.
 
 # %% tags=["show-input"]
 import torch
@@ -120,23 +102,6 @@ print(report)
 # %% tags=["hide-cell"]
 known = card_page.known(x[0].shape).values()    # the measures of each network
 
-
-def draw_script():
-    """Three clean digits of the script above the same attacked, and the first numbers of its report card."""
-    chosen = (attacked.success & attacked.was_correct).nonzero()[:3, 0]
-    figure, axes = plt.subplots(2, 4, figsize=(7.2, 3.1), width_ratios=(1, 1, 1, 2.2))
-    for line, images, name in zip(axes, (x, attacked.x_adv), ("clean", "attacked")):
-        display.image_grid(line, images[chosen], inference.labels(model, images[chosen]).tolist())
-        line[0].set_ylabel(name)
-    for ax in [*axes[:, 3], *axes[:, len(chosen):3].flat]:
-        ax.set_axis_off()
-    lines = [f"{m.label}: {card_page.number(m.value, m.unit)} (n = {m.n})" for m in map(
-        partial(report.measure, "model"), ("accuracy", "pgd_accuracy", "cw_distance", "boundary_distance"))]
-    figure.text(0.62, 0.5, "\n\n".join(textwrap.fill(words, 36) for words in ["Report card", *lines]),
-                va="center")
-    return figure
-
-
 page.box(
     "How do I test the robustness of my own classifier?",
     "Copy one script: it attacks any image classifier and writes a report card.",
@@ -145,7 +110,7 @@ page.box(
     "Compare networks on the same images only, since other images change every number.",
     facts={"accuracy": 100 * inference.accuracy(model, x_test, y_test), "n": len(x_test),
            "pgd": 100 * attacked.robust_accuracy, "attacked": len(x)},
-    picture=draw_script(),
+    picture=guide.draw_script(model, x, attacked, report),
     alt="Three digits with their labels, the same three with grey spots and other labels, and four numbers "
         "of the report card.")
 
@@ -153,47 +118,14 @@ rows = torch.randperm(len(x_test), generator=page.generator("images"))[:scale.im
 model, x, y = model.to(page.device), x_test[rows].to(page.device), y_test[rows].to(page.device)
 
 # %% [markdown]
-# ## A pretrained model and your own images
+# ## What came out
 #
-# Weights come from a file of PyTorch, images from an `.npz` file with `x` (uint8, `[N, H, W, 3]`) and `y`. If the accuracy is that of chance,
-# check the order of the classes and the normalisation. For a folder with one subfolder per class use `torchvision.datasets.ImageFolder`.
+# Each instrument by itself, on the network of the script. All attacks share one call; {doc}`/book/api` lists them.
 #
-# ```python
-# import torch
-# import torchvision
+# ### Attacks: the smallest perturbation that changes the label
 #
-# from boundary_book import PGD, Linf, accuracy, adapt
-# from boundary_book.card import images_of
-#
-# network = torchvision.models.resnet18(weights=None)
-# network.load_state_dict(torch.load("resnet18.pt", weights_only=True))
-# model = adapt(network, mean=(0.485, 0.456, 0.406), std=(0.229, 0.224, 0.225))
-# x, y = images_of("images.npz")
-# x = x / 255
-# print("accuracy:", accuracy(model, x, y))
-# print(PGD(Linf(8 / 255), steps=10, step=2 / 255)(model, x, y, generator=0))
-# ```
-#
-# ## What models may look like
-#
-# Images in a numpy array become a tensor by `torch.from_numpy(images).float()`, labels by `torch.from_numpy(labels).long()`. An unsuitable model, image or
-# label raises an error of one line, except that a single probability (a sigmoid) counts as a logit above 0: every image gets class 1.
-#
-# | Your model | Pass to the instruments |
-# | --- | --- |
-# | returns logits `[N, K]`, or one logit `[N, 1]` or `[N]` (class 1 above 0) | `model` |
-# | returns an object with the attribute `logits`, as Hugging Face models do | `adapt(model)` |
-# | returns a dict | `adapt(model, output="logits")` |
-# | returns a tuple | `adapt(model, output=0)` |
-# | is compiled | `torch.compile(model)` |
-# | has float64 or bfloat16 weights | `model` |
-# | expects normalised pixels | `adapt(model, mean=(0.13,), std=(0.31,))` |
-# | takes and returns numpy arrays, without gradients: `RandomSearch`, `survey`, `borderline` | `lambda images: torch.from_numpy(model(images.numpy()))` |
-#
-# ## Attacks: the smallest perturbation that changes the label
-#
-# All attacks share one call; {doc}`/book/api` lists them. The Carlini-Wagner attack minimises the L2 norm of the perturbation. A larger norm is
-# better, and so is a larger accuracy under attack, if the attack is stronger than noise of the same size ({ref}`he-3`).
+# The Carlini-Wagner attack minimises the L2 norm of the perturbation. A larger norm is better, and so is a larger accuracy under attack, if the
+# attack is stronger than noise of the same size ({ref}`he-3`).
 
 # %% tags=["show-input"]
 from boundary_book import CarliniWagner
@@ -207,10 +139,10 @@ rows = (result.success & result.was_correct).nonzero()[:4, 0]
 titles = [f"{a} → {b}" for a, b in zip(y[rows], inference.labels(model, result.x_adv[rows]))]
 strip({"clean": x[rows], "attacked": result.x_adv[rows]}, titles, "Clean images and their Carlini-Wagner "
       "examples. Titles: true → predicted class.", "Digits with grey spots below clean ones.")
-typical("pgd_accuracy", "noise_accuracy", "cw_distance")
+guide.typical(report, known, "pgd_accuracy", "noise_accuracy", "cw_distance")
 
 # %% [markdown]
-# ## Borderline pairs: two similar images with different labels
+# ### Borderline pairs: two similar images with different labels
 #
 # The search mixes each image with one of another class until two similar images with different labels remain. Similarity is the structural
 # similarity (SSIM); 1 means equal. A large similarity to the source is worse: its label changes while it looks alike ({ref}`ren-iii`).
@@ -226,10 +158,10 @@ strip({"source": pairs.original[rows], "inside": pairs.inside[rows], "outside": 
       [f"{a} | {b}" for a, b in zip(pairs.inside_class[rows], pairs.outside_class[rows])],
       "Sources and both sides of their borderline pairs. Titles: labels inside | outside.",
       "Three rows of digits: a digit, then two nearly equal mixtures of it with another.")
-typical("borderline_similarity")
+guide.typical(report, known, "borderline_similarity")
 
 # %% [markdown]
-# ## Boundary distances: the boundary in many directions
+# ### Boundary distances: the boundary in many directions
 #
 # Each image moves in equal steps along random orthogonal directions and their opposites until its label changes, at most to the distance `top`.
 # Distances are root mean squares (RMS) over all pixel values; the L2 norm is RMS times the root of their number. A larger distance is better
@@ -248,15 +180,14 @@ ax.hist([nearest[~censored].cpu(), nearest[censored].cpu()], bins=25, range=(0, 
 ax.set(xlabel="nearest boundary (RMS)", ylabel="images")
 display.picture(figure, f"Nearest boundary of {len(x)} images over {len(lines)} directions. Orange: no label "
                 "changes; the distance is larger.", "A histogram; part of its last bar is orange.")
-typical("boundary_distance", "boundary_censored", "purity")
+guide.typical(report, known, "boundary_distance", "boundary_censored", "purity")
 
 # %% [markdown]
-# ## Susceptibility: random perturbations beside an attack
+# ### Noise: random perturbations beside an attack
 #
 # A line search along the gradient gives the norm of an attack on each correctly classified image. Random perturbations are then drawn uniformly
-# from L2 balls whose radius is 1, 2, 5 or 10 times this norm. A small share beside a successful attack means that noise of
-# this norm flips few of the labels that the attack flips ({ref}`sutton-7-2-1`). Neither large nor small shares are better: a robust model needs longer attacks, and longer noise
-# flips more labels.
+# from L2 balls whose radius is 1, 2, 5 or 10 times this norm. A small share beside a successful attack means that noise of this norm flips few of
+# the labels that the attack flips ({ref}`sutton-7-2-1`). Neither large nor small shares are better: a robust model needs longer attacks.
 
 # %% tags=["show-input"]
 from boundary_book.attacks.line import lost_margin
@@ -273,10 +204,10 @@ ax.plot(noise.deltas, flipped, "o-", color=display.PALETTE[0])
 ax.set(xlabel="norm of the noise over that of the attack", ylabel="flipped labels, %", ylim=(-3, 103))
 display.picture(figure, f"Images whose label one of {noise.draws} random perturbations flips: the script's "
                 "network (dots), known ones (grey).", "Curves that rise with the norm of the noise.")
-typical("susceptible", "noise_1", "noise_10")
+guide.typical(report, known, "susceptible", "noise_1", "noise_10")
 
 # %% [markdown]
-# ## ROBY: how much the classes overlap
+# ### ROBY: how much the classes overlap
 #
 # ROBY needs no attack, but three classes. The width of a class is the mean distance of its logits from their centre. The overlap of two classes
 # is the sum of their widths minus the distance of their centres. A larger value means more overlap, which is meant to be worse; below 0 the
@@ -291,10 +222,10 @@ figure, ax = plt.subplots(figsize=(3.9, 2.6))
 ax.hist(layout.overlap, bins=20)
 ax.set(xlabel="overlap of two classes", ylabel="pairs of classes")
 display.picture(figure, "Overlap of all pairs of classes (below 0: apart).", "A histogram of overlaps.")
-typical("roby", "overlap")
+guide.typical(report, known, "roby", "overlap")
 
 # %% [markdown]
-# ## Regions: boxes of adversarial examples, and re-trainings
+# ### Regions: boxes of adversarial examples, and re-trainings
 #
 # An attack from many random starts finds many adversarial examples of one image. The pixel values that they change span a box: each varies
 # between its smallest and its largest value. The attacked network and its re-trainings then classify samples of this box. A larger error rate
@@ -325,6 +256,58 @@ if kind := (record.read("shu", "procedure-region-types") or {}).get("data"):
                 "network misclassifies at least a quarter), {type_3} of type 3 (the attacked network "
                 "misclassifies at most 5%, another at least half), and {type_n} of none."
                 .format(sum(kind.values()), **kind))
+
+# %% [markdown]
+# ## Three things to remember
+#
+# 1. Compare networks on the same images only, and give the number of images with each share.
+# 2. An attack that is no stronger than noise of the same size shows nothing: check it on a network that you know.
+# 3. Measures disagree: a network can be far from its boundary in random directions and near to it in one.
+#
+# ## Try it
+#
+# - In the script, `PGD(Linf(0.05), ...)`: the accuracy under attack should rise.
+# - `trained(seed=3)` in its place: which of the printed numbers moves most from training to training?
+# - Add noise to the training images (`x_train[rows] + 0.1 * torch.randn(50, 1, 28, 28)`): does the accuracy under attack rise?
+#
+# ## Item by item: models and images of your own
+#
+# ### A pretrained model and your own images
+#
+# Weights come from a file of PyTorch, images from an `.npz` file with `x` (uint8, `[N, H, W, 3]`) and `y`. If the accuracy is that of chance,
+# check the order of the classes and the normalisation. For a folder with one subfolder per class use `torchvision.datasets.ImageFolder`.
+#
+# ```python
+# import torch
+# import torchvision
+#
+# from boundary_book import PGD, Linf, accuracy, adapt
+# from boundary_book.card import images_of
+#
+# network = torchvision.models.resnet18(weights=None)
+# network.load_state_dict(torch.load("resnet18.pt", weights_only=True))
+# model = adapt(network, mean=(0.485, 0.456, 0.406), std=(0.229, 0.224, 0.225))
+# x, y = images_of("images.npz")
+# x = x / 255
+# print("accuracy:", accuracy(model, x, y))
+# print(PGD(Linf(8 / 255), steps=10, step=2 / 255)(model, x, y, generator=0))
+# ```
+#
+# ### What models may look like
+#
+# Images in a numpy array become a tensor by `torch.from_numpy(images).float()`, labels by `torch.from_numpy(labels).long()`. An unsuitable model, image or
+# label raises an error of one line, except that a single probability (a sigmoid) counts as a logit above 0: every image gets class 1.
+#
+# | Your model | Pass to the instruments |
+# | --- | --- |
+# | returns logits `[N, K]`, or one logit `[N, 1]` or `[N]` (class 1 above 0) | `model` |
+# | returns an object with the attribute `logits`, as Hugging Face models do | `adapt(model)` |
+# | returns a dict | `adapt(model, output="logits")` |
+# | returns a tuple | `adapt(model, output=0)` |
+# | is compiled | `torch.compile(model)` |
+# | has float64 or bfloat16 weights | `model` |
+# | expects normalised pixels | `adapt(model, mean=(0.13,), std=(0.31,))` |
+# | takes and returns numpy arrays, without gradients: `RandomSearch`, `survey`, `borderline` | `lambda images: torch.from_numpy(model(images.numpy()))` |
 
 # %%
 page.finish()

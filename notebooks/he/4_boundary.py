@@ -214,7 +214,7 @@ display.show(display.folded("Answers", (
 # %% [markdown]
 # ## Item by item
 #
-# Claims are judged on the normally trained MNIST network alone. The other three networks are not the paper's: the adversarially trained one for
+# Claims are tested on the normally trained MNIST network alone. The other three networks are not the paper's: the adversarially trained one for
 # MNIST has had a short training, and a small ResNet replaces the paper's wide one on CIFAR-10. All settings stand in
 # {download}`experiments.py <../../papers/he/experiments.py>`.
 #
@@ -224,7 +224,7 @@ display.show(display.folded("Answers", (
 # adjacent class; directions are sorted by distance, and those without a boundary have no dot. The black line is the expected
 # root-mean-square (RMS) norm of the noise of {term}`region classification` before clipping. A panel is empty where the network
 # misclassifies the image or the attack fails. Distances are on the paper's scales of pixel values: 0 to 1 for MNIST, 0 to 255 for CIFAR-10.
-# The claims on this figure are judged on this one image; Figure 2 has all images.
+# The claims on this figure are tested on this one image; Figure 2 has all images.
 
 # %%
 ALT_ONE = ("A grid of panels, one row per network and one column per kind of example; in each a rising row "

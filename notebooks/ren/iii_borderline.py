@@ -51,7 +51,6 @@ from torch import nn
 from papers.ren import experiments, figures
 from report import display
 from report.page import start
-from report.verdict import equality
 from shared import borderline, inference, similarity
 from shared.data import standins
 
@@ -183,30 +182,7 @@ page.text(searches, figures.search_facts,
 # languages do.
 
 # %%
-CHANGED = ("threshold_twice_as_near_to_1", "threshold_half_as_near_to_1", "one_mixture_less",
-           "one_mixture_more", "halves_cut_off")
-
-
-def promises(searches, steps):
-    """Sums over all searches of what they promise, and over the compared digits of what differs."""
-    total = {k: int(searches[k].sum()) for k in figures.PROMISED}
-    return total | {"otherwise": total["searched"] - total["by_threshold"] - total["by_limit"],
-                    "compared": {k: int(steps[k].sum()) for k in ("digits", "as_printed", *CHANGED)}}
-
-
-def evidence(d):
-    """An equality: the paper's steps beside the fast search, with the promises that a search may break."""
-    return equality(d["compared"]["as_printed"] == 0, changed=[d["compared"][k] > 0 for k in CHANGED],
-                    violations=d["inside_wrong"] + d["outside_wrong"] + d["otherwise"])
-
-
-def in_words(*runs):
-    """Facts: how many searches were compared under both rules, and what each mutant changes."""
-    compared = promises(*runs)["compared"]
-    return compared | {"both": 2 * compared["digits"], "mutants": len(CHANGED),
-                       "fewest": min(compared[k] for k in CHANGED)}
-
-page.text((searches, compared), in_words,
+page.text((searches, compared), figures.compared_steps,
           "Cut-off halves end with another pair in {halves_cut_off} of {digits} searches.")
 
 # %% [markdown]
@@ -233,10 +209,10 @@ page.text((searches, compared), in_words,
 # of half as many mixtures without a threshold.
 
 # %%
-page.statement("algorithm-1", (searches, compared), data=promises, evidence=evidence)
-page.text((searches, compared), in_words,
+page.statement("algorithm-1", (searches, compared), data=figures.promises, evidence=figures.search_evidence)
+page.text((searches, compared), figures.compared_steps,
         "In {both} searches ({digits} starts, two stopping rules) the paper's steps and the fast search "
-        "end with different pairs in {as_printed} cases. The check notices all {mutants} errors that we "
+        "end with different pairs in {as_printed} cases. The check notices all {errors} errors that we "
         "built in: each ends with another pair in {fewest} or more of {digits} searches.")
 
 # %% [markdown]
@@ -246,7 +222,7 @@ page.text((searches, compared), in_words,
 
 # %%
 PATH_ALT = ("A row of images: a digit, a uniform background, each mixture of the two with its label, and the "
-            "final inside and outside images, which look alike and have different labels.")
+            "last image with the label and the first without it, which look alike.")
 page.figure(
     "figure-1", path, figures.draw_path, data=figures.path_data, alt=PATH_ALT,
     caption="Figure 1 of Ren et al.: from a digit and a uniform background to a borderline pair. Above each "
@@ -282,7 +258,7 @@ page.statement("equation-2", searches, data=lambda runs: figures.means(
             "ssim_of_the_outside_picture_to_the_original": "adversarial"}))
 
 # %% [markdown]
-# ### Equation 3: the outside image most similar to the original
+# ### Equation 3: the image without the label that is most similar to the original
 #
 # $$\text{maximise } \mathrm{SSIM}(x_b, x_o) \quad\text{such that}\quad C(x_s) = C(x_o),\; C(x_b) \neq C(x_o) \tag{3}$$
 #
@@ -298,8 +274,8 @@ page.extra(
     "Table III",
     header={"background": "background", "robustness": "robustness", "robustness_published": "published",
             "separability": "separability", "separability_published": "published",
-            "adversarial": "last outside image to original (Equation 2)",
-            "nearest_adversarial": "most similar outside image to original (Equation 3)"})
+            "adversarial": "last image without the label to original (Equation 2)",
+            "nearest_adversarial": "most similar image without the label to original (Equation 3)"})
 
 # %% [markdown]
 # ### Choices that the paper leaves open
@@ -310,7 +286,7 @@ page.extra(
 # | where the counter starts | at one, so that the limit is the number of mixtures | the text says the maximum number of iterations was nine; the pseudo-code never sets the counter |
 # | a source that already has the background's class | excluded and counted | no boundary lies between the two |
 # | the class to stay in | the predicted label of the source | as in the pseudo-code |
-# | how goal (3) is searched | among all outside images visited, the one most similar to the original | the text changes the goal and nothing else |
+# | how goal (3) is searched | among all images without the label that were visited, the one most similar to the original | the text changes the goal and nothing else |
 
 # %%
 best, way = page.best(searches), page.best(path)

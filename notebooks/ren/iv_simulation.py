@@ -22,7 +22,7 @@
 
 # %% [markdown]
 # (ren-iv)=
-# # IV. Robustness and separability of three architectures
+# # IV. Mixing digits with white or black: three architectures, five trainings each
 #
 # *Ren et al. {cite:p}`ren2025`, Section IV*
 
@@ -40,15 +40,12 @@ iterations: int = 9  # most mixtures per search [1..]
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
-import numpy as np
-import pandas as pd
 import torch
 from torch import nn
 
-from papers.ren import experiments, figures
-from papers.ren.experiments import ARCHITECTURES, UNIFORM
-from papers.ren.figures import over_nets
-from report import display, reference
+from papers.ren import experiments, figures, trainings
+from papers.ren.experiments import UNIFORM
+from report import display
 from report.page import start
 from shared import borderline, inference, similarity
 from shared.data import standins
@@ -118,79 +115,7 @@ display.picture(figure, "The five networks of the cell above: a dot each.", "Two
 # %%
 scale = page.scale(**experiments.SIMULATION)
 searches, variants = page.results(experiments.searches), page.results(experiments.variants)
-COLUMNS = {f"{printed}_{tail}": f"{name}_{statistic}"
-           for printed, name in (("separability", "separability"), ("robustness", "robustness"),
-                                 ("ae", "adversarial"))
-           for tail, statistic in (("ssim", "mean"), ("std", "std"))}
 
-
-def towards(runs, *backgrounds):
-    """The runs towards these backgrounds, with the name of their architecture in print."""
-    chosen = runs[runs.background.isin(backgrounds)]
-    return chosen.assign(architecture=chosen.architecture.map(ARCHITECTURES))
-
-
-MARGIN = 0.02   # of a similarity
-WORDS = {"a": "A, as above", "b": "B, as above", "c": "C, as above", "noshift": "A, no shifts",
-         "long": "A, 30 epochs", "same": "A, padded", "unit": "A, not centred", "onecycle": "A, one cycle",
-         "linear": "C, no last ReLU"}
-PRINTED = pd.DataFrame(reference.paper("ren")["table-3"].rows).set_index(["architecture", "background"])
-
-def reach(searches, variants):
-    """For each training and background: range of the networks' means, distance of the published one."""
-    both = pd.concat([searches.assign(kind=searches.architecture), variants.assign(kind=variants.variant)])
-    rows = []
-    for (kind, b), nets in both[both.background.isin(UNIFORM)].groupby(["kind", "background"], sort=False):
-        printed = PRINTED.loc[(WORDS[kind][0], b)]
-        low, high = nets.robustness_mean.min(), nets.robustness_mean.max()
-        rows.append({"training": WORDS[kind], "background": b, "networks": len(nets), "lowest": low,
-                     "highest": high, "printed": printed.robustness_ssim,
-                     "outside": max(low - printed.robustness_ssim, printed.robustness_ssim - high, 0.0),
-                     "spread": nets.robustness_std.mean(), "printed_spread": printed.robustness_std})
-    return rows
-
-
-def of_this_page(searches, variants):
-    """The rows of `reach` with this page's recipe, by architecture; `outliers` where the print is outside."""
-    trainings = pd.DataFrame(reach(searches, variants))
-    own = trainings[trainings.training.str.endswith("as above")]
-    return own.assign(architecture=own.training.str[0], outliers=own.outside > MARGIN)
-
-
-def what_training_does(*runs):
-    """Facts: how far networks of a training lie apart, and where the published values lie outside them."""
-    trainings, own = pd.DataFrame(reach(*runs)), of_this_page(*runs)
-    within = own.highest - own.lowest
-    return {"least": within.min(), "most": within.max(), "outliers": own.outliers.sum(), "rows": len(own),
-            "margin": MARGIN,
-            "outside": ", ".join(f"{r.architecture} {r.background}" for r in own[own.outliers].itertuples())
-            or "none",
-            "relevant": "; ".join(f"{name}, outside by up to {rows.outside.max():.2f}" for name, rows in
-                                  trainings.groupby("training", sort=False) if name not in {*own.training}
-                                  and name[0] in {*own[own.outliers].architecture}) or "none",
-            **PRINTED.robustness_ssim.groupby("background").agg(np.ptp)}
-
-
-CONVENTIONS = {"mean": "Gaussian window, whole image (as above)", "skimage": "Gaussian window, rim dropped",
-               "uniform": "uniform window of 7 by 7, rim dropped"}
-
-
-def by_convention(runs):
-    """Mean robustness of each row of Table III under each convention, and the published one."""
-    means = towards(runs, *UNIFORM).groupby(["architecture", "background"], sort=False)[
-        [f"robustness_{c}" for c in CONVENTIONS]].mean()
-    lines = {"published": PRINTED.robustness_ssim} | {
-        words: means[f"robustness_{c}"] for c, words in CONVENTIONS.items()}
-    return [{"convention": name} | {f"{a} {b}": values[a, b] for a, b in means.index}
-            for name, values in lines.items()]
-
-
-def what_the_definition_does(searches):
-    """Facts: mean distance from the published values by this page's convention, and by the nearest other."""
-    table = pd.DataFrame(by_convention(searches)).set_index("convention")
-    off = (table.drop("published") - table.loc["published"]).abs().mean(axis=1, skipna=False)
-    return {} if off.isna().any() else {"own": off.iloc[0], "nearest": off.iloc[1:].idxmin(),
-                                        "by": off.iloc[1:].min()}
 
 
 # %% [markdown]
@@ -205,7 +130,7 @@ page.picture(searches, figures.draw_trainings,
              caption="Similarity of digit and last image with its label: a dot for each training (mean over "
                      "digits), a tick for the published network",
              alt="Six rows of five dots and a tick; three ticks lie outside the dots of their row.")
-page.text((searches, variants), what_training_does,
+page.text((searches, variants), trainings.what_training_does,
           "The mean similarity of one architecture spreads over {least:.2f} to {most:.2f}; that of the three "
           "published networks spreads over {white:.2f} towards white and {black:.2f} towards black.")
 
@@ -223,7 +148,7 @@ page.text((searches, variants), what_training_does,
 # the ReLU that the paper prints on its ten outputs.
 
 # %%
-page.text((searches, variants), what_training_does,
+page.text((searches, variants), trainings.what_training_does,
           "In {outliers} of {rows} rows of our recipe the published value lies more than {margin} outside "
           "the range of our networks: {outside}. Variants of these architectures that were tried: "
           "{relevant}.")
@@ -232,7 +157,7 @@ page.text((searches, variants), what_training_does,
 # The second possible cause is the definition of SSIM. It does not explain these rows either.
 
 # %%
-page.text(searches, what_the_definition_does,
+page.text(searches, trainings.what_the_definition_does,
         "The nearer of the two other conventions is *{nearest}*: over all rows, its mean distance from the "
         "published values is {by:.3f}, and that of this page {own:.3f}.")
 
@@ -258,8 +183,7 @@ page.text(searches, what_the_definition_does,
 # example, compared with the digit it came from.
 
 # %%
-page.table("table-3", searches, lambda runs: over_nets(
-    towards(runs, *UNIFORM), ("architecture", "background"), COLUMNS))
+page.table("table-3", searches, trainings.table_3)
 
 # %% [markdown]
 # ### Figure 2: what the pairs look like
@@ -269,57 +193,27 @@ page.table("table-3", searches, lambda runs: over_nets(
 # %%
 pictures = page.results(experiments.pairs)
 
-
-def draw_pairs(runs):
-    """Original, inside and outside pictures in three rows for each background."""
-    figure, axes = plt.subplots(3 * len(runs), len(runs.digits[0]), figsize=(10, 11))
-    for block, one in enumerate(runs.itertuples()):
-        rows = axes[3 * block:3 * block + 3]
-        for row, images in zip(rows, (one.original, one.inside, one.outside)):
-            display.image_grid(row, images)
-        for n, excluded in enumerate(one.excluded):
-            rows[2, n].set_xlabel("×" if excluded else f"{one.inside_class[n]} | {one.outside_class[n]}\n"
-                                  f"{one.separability[n]:.3f}", fontsize=10)
-            for ax in rows[1:, n]:
-                ax.images[0].set_visible(not excluded)
-        for ax, text in zip(rows[:, 0], (f"{one.background}:\noriginal", "inside", "outside")):
-            ax.set_ylabel(text, fontsize=10)
-    return figure
-
-
-def shown(runs):
-    """Every pair in the picture: digit, two labels, SSIM, whether the labels hold when evaluated again."""
-    pairs = page.unnest(runs[["run", "background", "digits", "excluded", "inside_class", "outside_class",
-                           "separability", "answers_inside", "answers_outside", "original", "source"]])
-    return {background: [
-        {"digit": u.digits, "inside": u.inside_class, "outside": u.outside_class, "ssim": u.separability,
-         "labels_hold": (u.inside_class, u.outside_class) == (u.answers_inside, u.answers_outside),
-         "original_is_source": bool((u.original == u.source).all())}
-        for u in of_background[~of_background.excluded.astype(bool)].itertuples()]
-        for background, of_background in pairs.groupby("background", sort=False)}
-
-
 page.figure(
-    "figure-2", pictures, draw_pairs, data=shown,
-    caption="Figure 2 of Ren et al.: for each background the original test digits (first row), the inside "
-            "(second) and the outside images (third) of architecture A. Below each pair stand its two labels "
-            "and their SSIM; a "
-            "cross: the network gives the digit and the background one label",
-    alt="Three blocks of ten digits, for white, black and digit backgrounds; in each block original, inside "
-        "and outside image. The last two look alike and carry different labels.")
+    "figure-2", pictures, trainings.draw_pairs, data=trainings.pairs_data,
+    caption="Figure 2 of Ren et al.: for each background the test digits (first row), the last images with "
+            "their label (second) and the first without it (third), of architecture A. Below each pair stand "
+            "its two labels and their SSIM; a cross: the network gives digit and background one label",
+    alt="Three blocks of ten digits, for white, black and digit backgrounds; in each block the digit, the "
+        "last image with its label and the first without it, which look alike.")
 
 # %% [markdown]
 # ### Other trainings, other forms of SSIM
 
 # %%
-page.extra("trainings", (searches, variants), reach,
+page.extra("trainings", (searches, variants), trainings.reach,
           "Robustness of single networks by training: lowest and highest mean over digits, the published "
           "value and its distance outside; the mean standard deviation over digits beside the published one.",
           header={"training": "training", "background": "towards", "networks": "networks", "lowest": "lowest",
                   "highest": "highest", "printed": "published", "outside": "outside by",
                   "spread": "STD over digits", "printed_spread": "published STD"})
-page.extra("conventions", searches, by_convention, "Robustness of the same pairs under three conventions of "
-           "SSIM, mean over digits and networks, beside the published values.")
+page.extra("conventions", searches, trainings.by_convention,
+           "Robustness of the same pairs under three conventions of SSIM, mean over digits and networks, beside "
+           "the published values.")
 
 # %% [markdown]
 # ### Choices that the paper leaves open

@@ -23,7 +23,7 @@
 
 # %% [markdown]
 # (ren-v)=
-# # V. Pixel pruning: separability against robustness
+# # V. Pixel pruning: the two sides become different, the digit keeps its label less
 #
 # *Ren et al. {cite:p}`ren2025`, Section V*
 
@@ -45,23 +45,18 @@ digit: int = 0  # Figure 3 shows the first test image from this index on that su
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
-import numpy as np
-import pandas as pd
 import torch
 from torch import nn
 
-from papers.ren import claims, experiments, figures
-from papers.ren.experiments import SETTINGS, UNIFORM, UNPRUNED
-from papers.ren.figures import over_nets
-from report import display, reference
-from report.cell import bare
+from papers.ren import claims, experiments, figures, pruned
+from papers.ren.experiments import SETTINGS, UNPRUNED
+from report import display
 from report.page import start
 from shared import borderline, inference, similarity
 from shared.data import standins
 
 page = start("ren/v_pruning", globals())
 scale = page.scale(**experiments.PRUNING)
-TABLE = reference.paper("ren")["table-4"]
 
 # %% [markdown]
 # ## The idea
@@ -141,48 +136,7 @@ for (t, T), (_, last, first) in hit.items():
     assert torch.equal(borderline.prune(levels, t, T), prune(levels, t, T)), "another rule than above"
 
 # %%
-assert [(s["t"], s["T"]) for s in TABLE.settings["pruning_settings"]] == list(SETTINGS)
 searches, curve = page.results(experiments.pruned), page.results(experiments.trade_off)
-SSIM = {"separability_ssim": "separability", "robustness_ssim": "robustness", "ae_ssim": "adversarial image"}
-MEANS = {name: f"{words.split()[0]}_mean" for name, words in SSIM.items()}
-COLUMNS = {f"{name.removesuffix('ssim')}{tail}": column.replace("mean", statistic)
-           for name, column in MEANS.items() for tail, statistic in (("ssim", "mean"), ("std", "std"))}
-KEYS = "t", "T", "background"
-
-
-def of(runs, place, settings):
-    """The runs of some settings with pruning in one place."""
-    return runs[[p == place and (t, T) in settings for p, t, T in zip(runs.place, runs["t"], runs["T"])]]
-
-
-def rows(runs, place="mixed", last=SETTINGS[-1]):
-    """Table IV, after the unpruned rows; `place` is where pruning acts, `last` stands for t = T = 128."""
-    strongest = of(runs, place, [last]).assign(t=SETTINGS[-1][0], T=SETTINGS[-1][1])
-    chosen = pd.concat([of(runs, "mixed", [UNPRUNED]), of(runs, place, SETTINGS[:-1]), strongest])
-    return over_nets(chosen, KEYS, COLUMNS)
-
-
-def suspects(runs):
-    """The claims of Table IV under each suspect, and the mean distance of its SSIM from the printed ones."""
-    tried = {"as in Table IV": rows(runs), "pruning only the input of the network": rows(runs, "input"),
-             "pruning the digit only": rows(runs, "source"),
-             "128 becomes 255": rows(runs, last=(127, 127)), "128 becomes 0": rows(runs, last=(129, 129))}
-    if runs.seed.nunique() > 1:
-        tried |= {f"network {seed} alone": rows(runs[runs.seed == seed]) for seed in runs.seed.unique()}
-    return [{"reading": name, **{
-        words: judge(pd.DataFrame(means))[0] for words, judge in claims.PRUNING.items()},
-             "distance": float(np.mean([abs(claims.by_key(means)[p["background"], p["t"], p["T"]][k] - p[k])
-                                        for p in TABLE.rows for k in SSIM]))}
-            for name, means in bare(tried).items()
-            if len(means) == len(UNIFORM) * len((UNPRUNED, *SETTINGS))]
-
-
-def how_far(runs):
-    """Facts: mean distances from the published SSIM, as in Table IV and with 128 pruned; {} of too few."""
-    off = {row["reading"]: row["distance"] for row in suspects(runs)}
-    pruned = [distance for reading, distance in off.items() if reading.startswith("128 ")]
-    return {"here": off["as in Table IV"], "least": min(pruned)} if "as in Table IV" in off and pruned else {}
-
 
 # %% [markdown]
 # ## What came out
@@ -196,14 +150,7 @@ def how_far(runs):
 # the similarity that ends them.
 
 # %%
-def reached(runs):
-    """Facts: percent of the searches that reach the threshold, unpruned and with the strongest pruning."""
-    at = {name: of(runs, "mixed", [pruning]).reached.mean()
-          for name, pruning in (("plain", UNPRUNED), ("pruned", SETTINGS[-1]))}
-    return {name: 100 * float(share) for name, share in at.items()} | {"threshold": runs.threshold.max()}
-
-
-page.text(searches, reached,
+page.text(searches, pruned.reached,
           "Without pruning {plain:.1f}% of the searches reach a similarity of {threshold}, with "
           "black-or-white images {pruned:.2g}%.")
 
@@ -222,7 +169,6 @@ page.picture(
             "set to 0 or 255 (T = t)",
     alt="Two panels, towards white and black: robustness over separability, published settings as crosses.")
 
-
 # %% [markdown]
 # ### One network by itself need not show the trade-off at every step
 #
@@ -230,13 +176,7 @@ page.picture(
 # more similar. The means over networks follow this rule.
 
 # %%
-def single(runs):
-    """Facts: in how many networks alone each fall of one similarity is paid by a rise of the other."""
-    alone = [row for row in suspects(runs) if row["reading"].startswith("network ")]
-    return {"paid": sum(row["each fall is paid"] is True for row in alone), "n": len(alone)} if alone else {}
-
-
-page.text(searches, single, "The rule holds at every step for {paid} of {n} networks by itself.")
+page.text(searches, pruned.single, "The rule holds at every step for {paid} of {n} networks by itself.")
 
 # %% [markdown]
 # ## Where it differs, and why
@@ -247,10 +187,9 @@ page.text(searches, single, "The rule holds at every step for {paid} of {n} netw
 # pruned back to 255 or to 0. The table under Table IV lists them, and what each network shows by itself.
 
 # %%
-page.text(searches, how_far,
+page.text(searches, pruned.how_far,
           "The mean distance from the published SSIM is {here:.3f} as in Table IV, and {least:.3f} or more "
           "if pixels of exactly 128 are pruned, too.")
-
 
 # %% [markdown]
 # ## Three things to remember
@@ -272,14 +211,9 @@ page.text(searches, how_far,
 # ### Pixel pruning (procedure): what the rule changes
 
 # %%
-def changed(runs):
-    """Percent of the pixels of the test digits that each setting changes, before any search."""
-    share = runs.groupby(["t", "T"]).changed.mean()
-    return {f"t = {t}, T = {T}": 100 * float(share[t, T]) for t, T in SETTINGS if (t, T) in share.index}
-
-page.statement("procedure-pixel-pruning", searches, data=changed)
+page.statement("procedure-pixel-pruning", searches, data=pruned.changed)
 page.text(searches, lambda runs: "Of the pixels of the test digits, the rule changes " + "; ".join(
-    f"{percent:.1f}% with {setting}" for setting, percent in changed(runs).items()) + ".")
+    f"{percent:.1f}% with {setting}" for setting, percent in pruned.changed(runs).items()) + ".")
 
 # %% [markdown]
 # ### Table IV: three prunings
@@ -288,12 +222,12 @@ page.text(searches, lambda runs: "Of the pixels of the test digits, the rule cha
 
 # %%
 page.table(
-    "table-4", searches, rows,
+    "table-4", searches, pruned.rows,
     note="The text calls the second setting T = 256 where the table has 255: both leave bright pixels alone.")
-page.extra("pruning-suspects", searches, suspects,
-           "The paper's claims on Table IV by each reading, and the mean absolute distance of its SSIM "
-           "values from the published ones.", header={
-               "reading": "reading", **dict(zip(claims.PRUNING, (
+page.extra("pruning-suspects", searches, pruned.suspects,
+           "The paper's claims on Table IV by each way to understand the rule, and the mean absolute "
+           "distance of its SSIM values from the published ones.", header={
+               "reading": "way to understand the rule", **dict(zip(claims.PRUNING, (
                    "separability SSIM falls at each step", "robustness SSIM rises at each step",
                    "robustness SSIM rises where separability SSIM falls",
                    "adversarial examples: larger change towards white than towards black"))),
@@ -320,7 +254,7 @@ page.figure(
 #
 # | choice | ours | reason |
 # | --- | --- | --- |
-# | where pruning acts | on the digit, the background and every mixture; the two other readings beside it | it limits "the number of available samples around the borderlines", which only pruning of the mixtures does |
+# | where pruning acts | on the digit, the background and every mixture; the two other ways beside it | it limits "the number of available samples around the borderlines", which only pruning of the mixtures does |
 # | what the original is, once pruned | the pruned digit | robustness then measures the search, not the pruning |
 # | digits, threshold, iterations | all test digits, 0.99, 9 | as in Section IV; not stated for this one |
 # | retraining on pruned images | none | not stated; the networks are those of Table III |

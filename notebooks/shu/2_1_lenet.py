@@ -2,14 +2,7 @@
 # jupyter:
 #   boundary_book:
 #     items:
-#     - table-1
-#     - figure-3
-#     - figure-5
 #     - procedure-hyper-rectangle
-#     - table-2
-#     - table-3
-#     - table-4
-#     - figure-4
 #   jupytext:
 #     formats: ipynb,py:percent
 #     notebook_metadata_filter: boundary_book
@@ -42,7 +35,6 @@ samples: int = None  # drawn from each box; None takes the profile's value [1..]
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
-from matplotlib.patheffects import withStroke
 
 from papers.shu import beyond, experiments, figures, toy
 from report import display, prose
@@ -124,14 +116,15 @@ display.say(prose.fill("Of the random images of the box the attacked network mis
 
 # %%
 scale = page.scale(**experiments.LENET)
-networks, projection = map(page.results, (experiments.lenet_networks, experiments.projection))
+networks = page.results(experiments.lenet_networks)
+page.results(experiments.projection)         # for Figure 3
 page.results(experiments.lenet_clean)        # for Sections 2.4 and 3
 # The chosen digit; the same for other networks and for the images of the authors' scripts; fifty digits, with
 # one wrong class each and a quarter of the steps of CW2, each four times as long.
 sweeps, others, fifty = map(page.results, (
     experiments.lenet_sweeps, experiments.other_lenets, experiments.lenet_fifty))
 # Planes through the digit and two boxes, and through three clean digits: for Sections 2 and 2.4.
-planes = page.results(experiments.planes)
+page.results(experiments.planes)
 
 # %% [markdown]
 # ## What came out
@@ -186,7 +179,6 @@ page.extra("kinds", sweeps, beyond.suspects,
           "Boxes of Table 2 by the kind of region, as published and here, and where ours is of the published "
           "kind", header=beyond.SUSPECTS)
 
-
 # %% [markdown]
 # ## Three things to remember
 #
@@ -202,60 +194,8 @@ page.extra("kinds", sweeps, beyond.suspects,
 #
 # ## Item by item
 #
-# ### Table 1: errors of the ten networks on clean digits
+# Tables 1 to 4 and Figures 3 to 5 stand on {ref}`a page of their own <shu-2-1-tables>`, with the choices that the paper leaves open.
 #
-# Our $M_2$ is another network than the paper's $M_2$, and so on. The length of the training is not published; ours
-# is 10 epochs. The published errors fall almost steadily with the network's number ({ref}`audit`).
-
-# %%
-def table_1(runs):
-    """The printed table has five networks a row."""
-    errors = figures.errors(runs)
-    return [{"printed_row": row["printed_row"]} | {k: errors[k] for k in row if k in errors}
-            for row in experiments.PAPER["table-1"].rows]
-
-page.table("table-1", networks, table_1)
-
-
-# %% [markdown]
-# ### Figure 3: two-dimensional projection of the digits
-
-# %%
-def draw_digits(runs):
-    """The digits at their places, coloured by class."""
-    figure, ax = plt.subplots(figsize=(display.WIDEST, 4.2))
-    places, labels = np.asarray(runs.places[0]), np.asarray(runs.labels[0])
-    for digit in range(10):
-        points = places[labels == digit]
-        ax.scatter(*points.T, s=6, color=display.PALETTE[digit], label=str(digit))
-        if len(points):
-            ax.text(*np.median(points, 0), str(digit), weight="bold", size=14, path_effects=[
-                withStroke(linewidth=3, foreground="white")])
-    ax.set(xticks=[], yticks=[], xlabel="first t-SNE coordinate", ylabel="second t-SNE coordinate")
-    return figure
-
-
-def neighbours(runs):
-    """Share of the digits whose nearest neighbour in the plane is of their class."""
-    places, labels = torch.as_tensor(np.asarray(runs.places[0])), torch.as_tensor(runs.labels[0])
-    apart = torch.cdist(places, places).fill_diagonal_(torch.inf)
-    return {"images": int(runs.images[0]), "digits": len(labels.unique()),
-            "same_class_nearest": (labels[apart.argmin(1)] == labels).double().mean().item()}
-
-page.figure("figure-3", projection, draw_digits, data=neighbours,
-            alt="Points in the plane, one a digit image, coloured and marked by the ten classes.")
-page.text(projection, neighbours, "For {same_class_nearest:.1%} of the {images} images the nearest neighbour "
-        "in the plane belongs to the same class.")
-
-# %% [markdown]
-# ### Figure 5: the clean digit
-
-# %%
-page.figure("figure-5", sweeps, lambda runs: display.image_table(
-    [{"clean": torch.as_tensor(run.clean).numpy()} for run in runs.itertuples()][:1]),
-    alt="The clean digit 1 that all attacks start from.")
-
-# %% [markdown]
 # ### Hyper rectangle (procedure)
 #
 # The steps above must give the box of the fast code on random numbers, too; three versions with an error built in must not.
@@ -267,8 +207,8 @@ moved = (clean + draw.uniform(-0.2, 0.2, (90, 30))).clip(0, 1).astype(np.float32
 moved[:60, :10] = clean[:10]        # pixels that not all examples change
 box = boxes.intervals(torch.tensor(clean).view(1, 1, 5, 6), torch.tensor(moved).view(-1, 1, 5, 6)).first(12)
 fast = dict(zip(box.values.tolist(), zip(box.low.tolist(), box.high.tolist())))
-MUTANTS = ({"changed": any}, {"width": lambda low, high: low - high}, {"width": lambda low, high: high})
-built = [by_the_paper(clean.tolist(), moved.tolist(), 12, **variant) for variant in ({}, *MUTANTS)]
+WRONG = ({"changed": any}, {"width": lambda low, high: low - high}, {"width": lambda low, high: high})
+built = [by_the_paper(clean.tolist(), moved.tolist(), 12, **variant) for variant in ({}, *WRONG)]
 inside = box.sample(50, generator=page.generator("box")).flatten(1).numpy()
 left = [i for i in range(len(clean)) if i not in fast]
 plain = sampled(clean.tolist(), built[0], draw)
@@ -277,73 +217,7 @@ page.statement("procedure-hyper-rectangle", data={"intervals": len(fast), "same_
                                                  "others_clean": kept},
               evidence=equality(built[0] == fast and kept, changed=[box != fast for box in built[1:]]))
 
-# %% [markdown]
-# ### Table 2: errors in the boxes
-#
-# Each row is a box of the printed number $b$ of intervals, or of all that the examples share where these are fewer, and 1,000 samples
-# of it. For the pointwise attack, whose examples change different pixels, one example is enough, and each interval is $[0, 1]$ as in the
-# paper. $s_{(i)}$ is the width of the narrowest interval. The paper does not say which image it took ({ref}`one choice <one-choice>`); what it says of attacks
-# in general is tested over fifty digits.
-
 # %%
-page.table("table-2", (sweeps, fifty), lambda runs, digits: beyond.with_digits(
-    figures.inside(runs, "table-2"), digits), behind=figures.BEHIND)
-
-# %% [markdown]
-# ### Table 3: errors on the attacks' own images
-#
-# A pixel counts as perturbed if at least one example changes it, as in the paper's text.
-
-# %%
-page.table("table-3", sweeps, lambda runs: figures.attacked(runs, "table-3"), behind=figures.BEHIND)
-page.text(sweeps, beyond.on_images,
-        "The networks that were not attacked misclassify {others:.0%} of an attack's images on average over "
-        "the {n} attacks (paper: {paper.others:.0%}).")
-
-# %% [markdown]
-# ### Table 4: distances from the clean digit
-#
-# Several published values exceed the largest possible L2 distance, but not its square ({ref}`audit`), so squared norms are compared. The
-# published minimum of MI lies above its maximum under either reading.
-
-# %%
-page.table("table-4", sweeps, lambda runs: figures.distances(runs, "table-4"), behind=figures.BEHIND)
-
-# %% [markdown]
-# ### Figure 4: images of the attacks and of the boxes
-#
-# Above, the example of each attack that lies nearest to the clean digit; below, an image sampled from its box.
-
-# %%
-page.figure("figure-4", sweeps, lambda runs: figures.draw_pairs(runs, "table-2"),
-            data=lambda runs: {"attacks": len(figures.of_rows(runs, "table-2"))},
-            alt="Two rows of digits, a column an attack: its image above, one sampled from its box below.")
-
-
-# %% [markdown]
-# ### Choices that the paper leaves open
-#
-# | choice | ours | reason |
-# |---|---|---|
-# | training | batches of 64, 10 epochs, no momentum, pixels in [0, 1]; the variant of 3 to 12 epochs has momentum 0.5 | only SGD and its learning rate of 0.01 are printed; the authors' code normalises no pixel |
-# | the digit | the first 1 of the test set that all ten networks classify correctly | the paper's index is not known |
-# | settings of a sweep | 100 initial radii from 0.005 to 0.5 for the iterative attacks; 50 weights and 2 margins for CW2; 100 step lengths for NF; 100 sizes from the first successful one on for FGSM; 200 starts for PW | the paper prints none; the published script, for the basic iterative method in L1, has 100 radii from 0.01 to 1; those from 0.5 on give one image |
-# | variant of the attacks | that of Foolbox 2: it searches for the radius of the ball and keeps the nearest example; a targeted attack succeeds if its class has a probability above one half | the published script uses its interface |
-# | NewtonFool's gradient | that of the probability, as published | Foolbox 2 divides the gradient of the cross-entropy by the probability where the chain rule multiplies, so that its steps end shorter |
-# | thresholds of the kinds | a half, 5% and a quarter ({ref}`above <shu-2-1-size>`) | the paper says “most”, “correctly” and “a significant share” |
-
-# %%
-def draw_transfer(sweeps, others, fifty):
-    """Bars: rates of the networks not attacked, over digits and by attack for one digit."""
-    label = sweeps.label.iloc[0]
-    over = beyond.over_digits(fifty)
-    by_attack = [{"name": row["attack"], "percent": row["here"], "paper": row["published"]}
-                 for row in beyond.transfers(sweeps, others) if row["here"] is not None]
-    return figures.bars([{"name": f"{over['digits']} digits", "colour": display.PALETTE[2], **over},
-                         {"name": f"one image of a {label}, by attack"}, *by_attack],
-                        "adversarial images that the other networks misclassify, %")
-
-
 best = page.best(sweeps, others, fifty)
 facts = beyond.transfer(*best) if all(map(len, best)) else {}
 page.box(
@@ -354,7 +228,7 @@ page.box(
     "depending on the attack {least:.0f}% to {most:.0f}%.",
     "The paper names neither its digit nor its training, so single-image rates cannot be compared.",
     facts=facts and facts | {"label": int(best[0].label.iloc[0])},
-    picture=draw_transfer(*best) if facts else None, results=(sweeps, others, fifty),
+    picture=beyond.draw_transfer(*best) if facts else None, results=(sweeps, others, fifty),
     alt="Bars: share of adversarial images that the other networks misclassify, over many digits with its "
         "interval, and for one digit by attack beside the published values.")
 

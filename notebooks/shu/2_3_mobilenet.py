@@ -46,7 +46,6 @@ import torch
 from papers.shu import beyond, experiments, figures, toy
 from papers.shu.attacks.iterative import BasicIterative
 from report import display
-from report.cell import Cell
 from report.page import start
 
 page = start("shu/2_3_mobilenet", globals())
@@ -245,26 +244,12 @@ page.table("table-8", networks, lambda runs: [figures.errors(runs)])
 page.table("table-9", sweeps, lambda runs: figures.attacked(bim(runs), "table-9", "n_perturbed_dims"),
            behind=figures.BEHIND)
 
-
 # %% [markdown]
 # ### Figure 7: errors in boxes of growing dimension
 
 # %%
-def curves(runs):
-    """Of the box of Table 10: its intervals, and from which size on the attacked network is always wrong."""
-    for _, box in figures.of_rows(bim(runs), "table-10"):
-        widths, rates = box.box.widths, list(zip(*box.curve["rates"]))
-        sure = [b for n, b in enumerate(box.curve["sizes"]) if min(rates[0][n:]) == 1]
-        printed = {"largest_interval": float(widths[0]), "m1_saturation_dims": min(sure, default=None),
-                   "interval_2000th": float(widths[INTERVALS - 1]) if len(widths) >= INTERVALS else None}
-        return {**{name: Cell(value, status=figures.UNKNOWN) for name, value in printed.items()},
-                "sizes": list(box.curve["sizes"]), "networks": len(rates),
-                "most_of_each": [max(rate) for rate in rates], "last_of_each": [rate[-1] for rate in rates],
-                "in_the_box": box.at("rates")}
-    return {}
-
-
-page.figure("figure-7", sweeps, lambda runs: figures.draw_curves(bim(runs), "table-10"), data=curves,
+page.figure("figure-7", sweeps, lambda runs: figures.draw_curves(bim(runs), "table-10"),
+            data=lambda runs: beyond.aeroplane_curves(bim(runs)),
             alt="Misclassification rates of five networks against the number of intervals of the box.")
 
 # %% [markdown]
@@ -295,7 +280,6 @@ page.table("table-10", both, lambda sweeps, digits: [
     row for runs in (digits.assign(method="mlp"), bim(sweeps))
     for row in figures.distances(runs, "table-10")], behind=figures.BEHIND)
 
-
 # %% [markdown]
 # ### Choices that the paper leaves open
 #
@@ -306,17 +290,6 @@ page.table("table-10", both, lambda sweeps, digits: [
 # | settings of the attack | 100 initial radii from 0.005 to 0.5 | the published script has 100 radii for the basic iterative method in L1 |
 
 # %%
-def draw_networks(facts):
-    """Bars: rates in the box, in two groups by the values that may vary, the attacked network first."""
-    groups = {"all": "all versions", "most": "most versions"}
-    bars = []
-    for rule, rates in facts["rates"].items():
-        own, *other = ({"percent": rate, "name": "another network"} for rate in rates)
-        bars += [{"name": f"pixels may vary that {groups[rule]} change"}, own | {
-            "name": "attacked network", "colour": display.PALETTE[3], "paper": facts["paper"]}, *other]
-    return figures.bars(bars, "samples misclassified, %")
-
-
 swept, errs = page.best(sweeps, networks)
 facts = beyond.of_aeroplane(bim(swept), errs) if len(swept) else {}
 page.box(
@@ -327,7 +300,7 @@ page.box(
     "those that most versions change may vary (paper: {paper:.0f}%). One other network "
     "misclassifies {least:.0f}%.",
     "On clean images our networks err {times} as the paper's.",
-    facts=facts, picture=draw_networks(facts) if facts else None, results=(sweeps, networks),
+    facts=facts, picture=beyond.draw_networks(facts) if facts else None, results=(sweeps, networks),
     alt="Bars in two groups, by which pixels may vary: the share of samples that the attacked network and "
         "each of the others misclassify.")
 

@@ -23,7 +23,7 @@
 
 # %% [markdown]
 # (shu-2-4)=
-# # 2.4 Kinds of regions around one digit, and an alarm by disagreement
+# # 2.4 Who errs around one digit, and disagreement as an alarm
 #
 # *Shu et al. {cite:p}`shu2022`, Section 2.4*
 
@@ -34,16 +34,12 @@ device: str = "auto"  # auto, cpu or cuda
 runs: str = "missing"  # nothing here needs runs of its own: those of Section 2.1 are shown
 
 # %% tags=["hide-cell"]
-import matplotlib.pyplot as plt
 import numpy as np
 import torch
-from matplotlib.colors import ListedColormap
-from matplotlib.patches import Patch
 
-from papers.shu import beyond, experiments, figures, toy
+from papers.shu import alarms, beyond, experiments, figures, planes, toy
 from report import display, prose
 from report.page import start
-from report.prose import mean
 from report.verdict import equality
 from shared import regions as boxes
 
@@ -113,7 +109,7 @@ toy.compare(all(abs(float(fast[name] - of.double().mean())) < 1e-9 for name, of 
 
 # %%
 scale = page.scale(**experiments.ONE_DIGIT)
-sweeps, planes = map(page.results, (experiments.lenet_sweeps, experiments.planes))
+sweeps, slices = map(page.results, (experiments.lenet_sweeps, experiments.planes))
 clean = page.results(experiments.lenet_clean, names=["seeds"], plan=experiments.plan_clean)
 fifty = page.results(experiments.lenet_fifty)    # five digits of each class
 both = (sweeps, clean)
@@ -132,81 +128,10 @@ def kind_by_the_paper(attacked, others, *, most=0.5, right=0.05, significant=0.2
 
 
 # %%
-NUMBERS = {"own": 1, "transferable": 2, "foreign": 3, None: None}
 drawn = np.random.default_rng(1).choice([0, 0.03, 0.05, 0.1, 0.25, 0.4, 0.5, 0.9, 1], (400, 3)).tolist()
-fast = [NUMBERS[boxes.kind(rates)] for rates in drawn]
-by_hand, *mutants = ([kind_by_the_paper(rates[0], rates[1:], **ends) for rates in drawn]
+fast = [alarms.NUMBERS[boxes.kind(rates)] for rates in drawn]
+by_hand, *wrong = ([kind_by_the_paper(rates[0], rates[1:], **ends) for rates in drawn]
                      for ends in ({}, {"most": 0.95}, {"right": 0.2}))
-
-
-def per_class(runs):
-    """A row a box, of all attacks and wrong classes: its type, success rates and alarm by all networks."""
-    rows = []
-    for run in runs.to_dict("records"):
-        for box in figures.regions(run).values():
-            right, wrong = box.at("agreement")
-            silent = [a + b for a, b in zip(right, wrong)]
-            rows.append({"box": box.name, "type": NUMBERS[boxes.kind(box.at("rates"))],
-                         "alarm": float(boxes.alarm(silent)[-1]), "attacked": box.at("rates")[0],
-                         "least": min(box.at("rates")[1:])})
-    return rows
-
-
-def by_type(runs):
-    """A row a type: boxes, and the mean share of their samples on which all networks raise the alarm."""
-    rows = per_class(runs)
-    by_name = {name: [row["alarm"] for row in rows if row["type"] == kind]
-               for kind, name in THRESHOLDS.items()}
-    return [{"type": name, "boxes": len(values), "alarm": mean([100 * alarm for alarm in values])}
-            for name, values in by_name.items()]
-
-
-THRESHOLDS = {1: "1: attacked network wrong on at least half, another on at most 5%",
-              2: "2: every network wrong on at least a quarter",
-              3: "3: attacked network wrong on at most 5%, another on at least half", None: "none of these"}
-
-
-def alarms(sweeps, clean):
-    """`{images: shares of alarms by 2 ... K networks}`: of attacks' images, of noise and of clean digits."""
-    agreements = {"adversarial": [], "random noise": []}
-    for run in sweeps.to_dict("records"):
-        for held in run["classes"].values():
-            for name, key in (("adversarial", "attack"), ("random noise", "noise")):
-                if key in held:
-                    agreements[name].append([a + b for a, b in zip(*held[key]["agreement"])])
-    for run in clean.to_dict("records"):
-        right, wrong = run["agreement"]
-        agreements["clean digits"] = [[a + b for a, b in zip(right, wrong)]]
-        agreements["correctly classified clean digits"] = [right]
-    return {name: boxes.alarm(np.sum(counts, 0)).tolist() for name, counts in agreements.items() if counts}
-
-
-def draw_numbers(*runs):
-    """Shares of alarms against the number of networks."""
-    figure, ax = plt.subplots(figsize=(display.WIDEST, 3))
-    for n, (name, values) in enumerate(alarms(*runs).items()):
-        ax.plot(range(2, 2 + len(values)), values, display.MARKERS[n] + display.LINES[n], label=name)
-    ax.set(xlabel="networks", ylabel="share of images with an alarm", ylim=(-0.03, 1.03))
-    ax.legend()
-    return figure
-
-
-def alarm_data(sweeps, clean, fifty):
-    """Mean alarms of all networks by type of box, and over all images; how many attacks and images."""
-    facts = {"fifty": {f"type_{NUMBERS[kind]}": alarms for kind, alarms in beyond.alarm_by_kind(fifty).items()
-                       if kind}}
-    for kind in (1, 2, 3):
-        of_type = [row["alarm"] for row in per_class(sweeps) if row["type"] == kind]
-        facts |= {f"alarm_type_{kind}": mean(of_type), f"boxes_type_{kind}": len(of_type)}
-    facts |= figures.disagreement(clean)
-    pairs = [[sum(counts) for counts in zip(*held["attack"]["agreement"])]
-             for run in sweeps.to_dict("records") for held in run["classes"].values() if "attack" in held]
-    return facts | {"pairs": len(pairs), "pair_mean": mean([float(boxes.alarm(pair)[-1]) for pair in pairs]),
-                   "attacks": len(sweeps), "digits": sum(clean.images), "examples": sum(
-        held["examples"] for run in sweeps.to_dict("records") for held in run["classes"].values()
-        if "attack" in held)} | {f"alarm_{name.replace(' ', '_')}": values[-1]
-                                 for name, values in alarms(sweeps, clean).items()}
-
 
 # %% [markdown]
 # ## What came out
@@ -225,11 +150,11 @@ page.text(fifty, beyond.alarm_by_number,
 # ### Each further network raises the share on clean digits, too
 
 # %%
-page.picture(both, draw_numbers,
+page.picture(both, alarms.draw_numbers,
              caption="Share of images on which some two networks disagree, by their number",
-            alt="Curves against the number of networks: adversarial images, noise, clean digits.")
+             alt="Curves against the number of networks: adversarial images, noise, clean digits.")
 page.text(clean, figures.disagreement,
-        "All {networks} networks together raise an alarm on {clean.percent:.1f}% of {clean.of} clean digits "
+        "Some two of all {networks} networks disagree on {clean.percent:.1f}% of {clean.of} clean digits "
         "(95% interval {clean.low:.1f} to {clean.high:.1f}). The share is {false.percent:.1f}% of the "
         "{false.of} digits that the attacked network classifies correctly (the false positives) and "
         "{true.percent:.1f}% of the {true.of} others.")
@@ -240,8 +165,9 @@ page.text(clean, figures.disagreement,
 # A box holds the random images between the examples of one attack. Where all networks err, they often agree on the wrong class.
 
 # %%
-page.extra("types", sweeps, by_type, "Boxes by type, and the mean share of their samples on which all "
-           "networks raise the alarm", header={"type": "type", "boxes": "boxes", "alarm": "alarm, %"})
+page.extra("types", sweeps, alarms.by_type,
+           "Boxes by who errs in them, and the mean share of their samples on which some two networks disagree",
+           header={"type": "who errs", "boxes": "boxes", "alarm": "disagreement, %"})
 
 # %% [markdown]
 # ## Where it differs, and why
@@ -274,8 +200,8 @@ page.extra("types", sweeps, by_type, "Boxes by type, and the mean share of their
 
 # %%
 page.statement("procedure-region-types", sweeps, data=lambda runs: {
-    f"type_{row['type'][0]}": row["boxes"] for row in by_type(runs)},
-    evidence=equality(by_hand == fast, changed=[kinds != fast for kinds in mutants]))
+    f"type_{row['type'][0]}": row["boxes"] for row in alarms.by_type(runs)},
+    evidence=equality(by_hand == fast, changed=[kinds != fast for kinds in wrong]))
 
 # %% [markdown]
 # ### Figure 10: types of points around the digit
@@ -286,52 +212,9 @@ page.statement("procedure-region-types", sweeps, data=lambda runs: {
 # pointwise attack and MI the momentum iterative method.
 
 # %%
-TYPES = {1: "1: attacked network wrong, another right", 2: "2: all networks wrong",
-         3: "3: attacked network right, another wrong"}     # of a point
-COLOURS = {0: "white", 1: display.PALETTE[1], 2: display.PALETTE[3], 3: display.PALETTE[0]}
-
-
-def of_boxes(runs):
-    """`{plane: (answers, axis)}` of the planes that two boxes span."""
-    return {name: plane[:2] for name, plane in figures.of_runs(runs).items() if name != "classes"}
-
-
-def shares(runs):
-    """Of points inside the ball, over all planes of two boxes: how many there are, shares of the types."""
-    inside = [figures.types(answers, 1)[figures.near(axis)] for answers, axis in of_boxes(runs).values()]
-    points = np.concatenate(inside) if inside else np.zeros(0)
-    return {"planes": len(inside), "points": len(points)} | {
-        f"type_{kind}": float((points == kind).mean()) if len(points) else None for kind in (1, 2, 3)}
-
-
-def draw_types(runs):
-    """The two planes with most points of types 1 to 3 inside the ball."""
-    planes = of_boxes(runs)
-    if not planes:
-        return None
-    marked = {name: (figures.types(answers, 1)[figures.near(axis)] > 0).sum()
-              for name, (answers, axis) in planes.items()}
-    busy = sorted(planes, key=marked.get, reverse=True)[:2]
-    figure, axes = plt.subplots(1, 2, figsize=(display.WIDEST, 4.2), sharey=True)
-    for ax, name in zip(axes, busy):
-        answers, axis = planes[name]
-        points = figures.types(answers, 1)
-        ax.imshow(points, origin="lower", extent=(axis[0], axis[-1]) * 2, vmin=-0.5, vmax=3.5,
-                  cmap=ListedColormap(list(COLOURS.values())), interpolation="nearest")
-        ax.contour(axis, axis, points == 3, levels=[0.5], colors="k", linestyles="dashed", linewidths=0.7)
-        ax.contour(axis, axis, (points == 1) | (points == 2), levels=[0.5], colors="k", linewidths=0.9)
-        figures.ring(ax)
-        ax.set(title=" and ".join(map(figures.called, name.split())), xlabel="L2 distance")
-    axes[0].set_ylabel("L2 distance")
-    figure.legend(loc="outside lower center", handles=[
-        Patch(facecolor=COLOURS[k], edgecolor="k", ls="--" if k == 3 else "-", label=words)
-        for k, words in TYPES.items()])
-    return figure
-
-
-page.figure("figure-10", planes, draw_types, data=shares,
+page.figure("figure-10", slices, planes.draw_types, data=planes.shares,
     alt="Two planes around the digit: areas of three colours for the types of points, a circle, a blue dot.")
-page.text(planes, shares,
+page.text(slices, planes.shares,
         "Of {points} grid points inside the ball, in {planes} planes, {type_1:.1%} are of type 1, "
         "{type_2:.1%} of type 2 and {type_3:.1%} of type 3; all networks classify the others correctly.")
 
@@ -342,33 +225,18 @@ page.text(planes, shares,
 # beside the attacked one. An alarm on a clean digit is a false positive if the attacked network classifies the digit correctly.
 
 # %%
-page.statement("procedure-robust-classification", (*both, fifty), data=alarm_data)
-
+page.statement("procedure-robust-classification", (*both, fifty), data=alarms.alarm_data)
 
 # %% [markdown]
 # ### Choices that the paper leaves open
 #
 # | choice | ours | reason |
 # |---|---|---|
-# | thresholds of the types | a half, 5% and a quarter | the paper says “most”, “correctly” and “significant” |
+# | thresholds of the types | a half, 5% and a quarter | the paper says “most”, “correctly” and “significant”; they were chosen with the paper's Table 2 in sight, and sort it as the paper does |
 # | boxes | all pixels that the examples share; all wrong classes with at least 80 examples | the paper shows one wrong class per attack |
 # | the alarm's networks | the attacked one and each choice of others | the paper says “at least one” |
 
 # %%
-def draw_alarms(facts, fifty):
-    """Above, how often all networks disagree; below, how often so many do."""
-    figure, (above, below) = plt.subplots(2, 1, figsize=(5.4, 4), height_ratios=(1.1, 1))
-    kinds = {"attack": "adversarial images", "noise": "equally large noise", "clean": "clean digits"}
-    figures.draw_bars(above, [{"name": name, "colour": display.PALETTE[n], **facts[kind]}
-                              for n, (kind, name) in enumerate(kinds.items())], "images with disagreement, %")
-    for n, (of, curve) in enumerate(beyond.disagreement(fifty).groupby("networks").mean().items()):
-        below.plot(curve.index, curve, display.MARKERS[n] + display.LINES[n], color=display.PALETTE[n],
-                   label=kinds[of])
-    below.set(xlabel="networks", ylabel="disagreement, %", ylim=(-3, 103))
-    below.legend(loc="center right")
-    return figure
-
-
 best, digits = page.best(clean, fifty)
 facts = beyond.of_alarm(digits, best) if len(best) and len(digits) else {}
 page.box(
@@ -379,7 +247,7 @@ page.box(
     "interval {attack.low:.1f} to {attack.high:.1f}%), on {noise.percent:.1f}% with equally large noise and "
     "on {clean.percent:.1f}% of {clean.of:,} correctly classified digits.",
     "An attack on all {networks} networks was not tested.",
-    facts=facts, picture=draw_alarms(facts, digits) if facts else None, results=(clean, fifty),
+    facts=facts, picture=alarms.draw_alarms(facts, digits) if facts else None, results=(clean, fifty),
     alt="Three bars with intervals: nearly all adversarial images, hardly any others; below, curves "
         "over the number of networks.")
 

@@ -24,7 +24,7 @@
 
 # %% [markdown]
 # (shu-2)=
-# # 2. Uncertainty regions: labels of ten LeNets in planes through one digit
+# # 2. Where re-trained networks disagree: ten LeNets in planes through one digit
 #
 # *Shu et al. {cite:p}`shu2022`, Sections 1 and 2*
 
@@ -37,14 +37,12 @@ size: int = None  # points along each side of a plane; None takes the profile's 
 
 # %% tags=["hide-cell"]
 import math
-from bisect import bisect_left
 
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.colors import ListedColormap
 from scipy import ndimage
 
 from papers.shu import beyond, experiments, figures, toy
+from papers.shu.planes import GROUPS, counts, draw_joined, draw_popular, draw_regions
 from report import display
 from report.page import start
 from report.verdict import equality
@@ -110,61 +108,6 @@ networks = page.results(experiments.lenet_networks)
 page.results(experiments.lenet_sweeps)       # the planes rest on it
 planes = page.results(experiments.planes)
 
-
-def pieces(runs):
-    """`{plane: (connected pieces of disagreement inside the ball, areas of the plane that they belong to)}`.
-
-    Of the planes through two boxes.
-    """
-    counts = {}
-    for name, (answers, axis, _) in figures.of_runs(runs).items():
-        if name != "classes":
-            apart, inside = (answers != answers[0]).any(0), figures.near(axis)
-            areas = ndimage.label(apart)[0][apart & inside]
-            counts[name] = int(ndimage.label(apart & inside)[1]), len(np.unique(areas))
-    return counts
-
-
-def chosen(runs):
-    """The plane with fewest pieces, one at least, and that with most."""
-    counted = {name: count for name, (count, _) in pieces(runs).items() if count}
-    return [pick(counted, key=counted.get) for pick in (min, max)] if counted else []
-
-
-def draw_mask(ax, mask, axis):
-    """Points of a plane, shaded, with the digit and the ball around it."""
-    ax.imshow(np.where(mask, 0.55, 1.0), origin="lower", extent=(axis[0], axis[-1]) * 2, vmin=0, vmax=1,
-              interpolation="nearest")
-    figures.ring(ax)
-
-
-def draw_regions(runs):
-    """Two planes: the disagreement of the networks around the digit."""
-    names = chosen(runs)
-    if not names:
-        return None
-    figure, axes = plt.subplots(1, 2, figsize=(display.WIDEST, 3.6), sharey=True)
-    for letter, ax, name in zip("ab", axes, names):
-        answers, axis, _ = figures.of_runs(runs)[name]
-        draw_mask(ax, (answers != answers[0]).any(0), axis)
-        count, _ = pieces(runs)[name]
-        spanned = " and ".join(map(figures.called, name.split()))
-        ax.set(title=f"({letter}) {spanned}: {count} piece{'s' * (count > 1)} inside", xlabel="L2 distance")
-    axes[0].set_ylabel("L2 distance")
-    return figure
-
-
-def counts(runs):
-    """Of the planes through two boxes: how many there are, and the disagreement inside the ball."""
-    both = list(pieces(runs).values())
-    numbers = [count for count, _ in both]
-    return {"networks": max(len(answers) for answers, *_ in figures.of_runs(runs).values()),
-            "planes": len(numbers), "with_any": sum(c > 0 for c in numbers),
-            "fewest": min(filter(None, numbers), default=0), "most": max(numbers, default=0),
-            "with_several": sum(c > 1 for c in numbers),
-            "joined": sum(c > 1 and areas == 1 for c, areas in both)}
-
-
 # %% [markdown]
 # ## What came out
 
@@ -172,19 +115,12 @@ def counts(runs):
 page.text(networks, lambda runs: beyond.clean_errors(runs, "table-1"), beyond.CLEAN)
 
 # %% [markdown]
-# ### Networks disagree close to a clean digit in most planes
+# ### Pieces of disagreement inside the ball belong to one area outside it
 
 # %%
 page.text(planes, counts,
         "In {with_any} of {planes} planes some of the {networks} networks disagree within the paper's "
-        "radius.")
-
-# %% [markdown]
-# ### Pieces inside the ball belong to one area outside it
-
-# %%
-page.text(planes, counts,
-        "In {with_several} planes the disagreement inside the ball is in pieces, at most {most}. In "
+        "radius. In {with_several} planes this disagreement is in pieces, at most {most}. In "
         "{joined} of these planes all pieces join outside the ball, within the plane.")
 
 # %% [markdown]
@@ -217,11 +153,11 @@ page.text(planes, counts,
 said = np.random.default_rng(3).integers(0, 3, (4, 200))
 said[:, :60] = said[0, :60]
 fast = (said != said[0]).any(0)
-mutants = ((said != said[0]).all(0), said[0] != said[1])
+wrong = ((said != said[0]).all(0), said[0] != said[1])
 page.statement("definition-1", data={"networks": len(said), "images": said.shape[1],
                                     "disagree": int(fast.sum())},
               evidence=equality(disagree(said.tolist()) == fast.tolist(),
-                                changed=[bool((mutant != fast).any()) for mutant in mutants]))
+                                changed=[bool((other != fast).any()) for other in wrong]))
 
 
 # %% [markdown]
@@ -244,14 +180,13 @@ def by_recursion(d, delta):
 
 
 DIMENSIONS = (1, 2, 10, 100, 784, 3072, 150_528)
-apart, *mutants = (max(abs(log_volume(d, figures.DELTA, **change) - by_recursion(d, figures.DELTA)) / (1 + d)
+apart, *wrong = (max(abs(log_volume(d, figures.DELTA, **change) - by_recursion(d, figures.DELTA)) / (1 + d)
                        for d in DIMENSIONS) for change in ({}, {"power": 1}, {"shift": 0}, {"shift": 2}))
 volumes = {"dimensions": list(DIMENSIONS),
            "log10_volume": [log_volume(d, figures.DELTA) / math.log(10) for d in DIMENSIONS]}
 
-
 page.statement("equation-ball-volume", data=volumes,
-               evidence=equality(apart < 1e-12, changed=[error > 1e-9 for error in mutants]))
+               evidence=equality(apart < 1e-12, changed=[error > 1e-9 for error in wrong]))
 
 # %% [markdown]
 # The second half of the claim, that images of higher resolution leave room for more clean images, does not follow: most of a ball of
@@ -264,44 +199,6 @@ page.statement("equation-ball-volume", data=volumes,
 # densities. The right panel shows the classes that $M_1$ assigns in the plane through three clean digits.
 
 # %%
-rng = np.random.default_rng(0)
-GROUPS = [rng.normal(centre, spread, (60, 2))
-          for centre, spread in (((-2, 0), (1.1, 0.7)), ((2, 0.4), (0.7, 1.2)))]
-
-
-def log_ratio(x, y):
-    """Difference of the log densities of the two groups, Gaussian with their own mean and spread."""
-    means, spreads = ([f(g, 0) for g in GROUPS] for f in (np.mean, np.std))
-    first, second = (-((x - m[0]) / s[0])**2 / 2 - ((y - m[1]) / s[1])**2 / 2 - np.log(s).sum()
-                     for m, s in zip(means, spreads))
-    return first - second
-
-
-def draw_labels(ax, labels, axis):
-    """The classes that one network assigns in a plane, each with its colour and its number."""
-    ax.imshow(labels, origin="lower", extent=(axis[0], axis[-1]) * 2, interpolation="nearest",
-              cmap=ListedColormap(display.PALETTE[:10]), vmin=-0.5, vmax=9.5, alpha=0.6)
-    for label in np.unique(labels):
-        rows, columns = np.nonzero(labels == label)
-        if len(rows) > labels.size / 100:
-            ax.text(axis[int(np.median(columns))], axis[int(np.median(rows))], str(label), ha="center")
-
-
-def draw_popular(runs):
-    """The sketch and the measured plane side by side."""
-    answers, axis, at = figures.of_runs(runs)["classes"]
-    figure, (left, right) = plt.subplots(1, 2, figsize=(display.WIDEST, 3.4))
-    for group, marker, colour in zip(GROUPS, display.MARKERS, display.PALETTE):
-        left.scatter(*group.T, s=14, marker=marker, color=colour)
-    grid = np.meshgrid(np.linspace(-6, 6, 200), np.linspace(-4, 4, 200))
-    left.contour(*grid, log_ratio(*grid), levels=[0], colors="k")
-    left.set(xlim=(-6, 6), ylim=(-4, 4), title="popular view", xticks=[], yticks=[])
-    draw_labels(right, answers[0], axis)
-    right.plot([0, *(p[0] for p in at)], [0, *(p[1] for p in at)], "ko", ms=5)
-    right.set(title="$M_1$ in a plane through three digits", xlabel="L2 distance")
-    return figure
-
-
 page.figure(
     "figure-1", planes, draw_popular,
     data=lambda runs: {"groups": len(GROUPS), "planes": len(figures.of_runs(runs))},
@@ -317,7 +214,6 @@ page.figure(
 page.figure("figure-2", planes, draw_regions, data=counts,
     alt="Two planes around the digit with a circle; areas where networks disagree are shaded.")
 
-
 # %% [markdown]
 # ### Choices that the paper leaves open
 #
@@ -328,46 +224,6 @@ page.figure("figure-2", planes, draw_regions, data=counts,
 # | connected | neighbouring points of a grid of the plane: above, below, left, right | the definition speaks of sets that cannot be separated |
 
 # %%
-def largest(apart, axis):
-    """The two largest pieces of an area inside the ball, and the area elsewhere: 2 and 3, 1, 0 outside."""
-    labels = ndimage.label(apart & figures.near(axis))[0]
-    second, first = np.argsort(np.bincount(labels[labels > 0]))[-2:]
-    return np.where(labels == first, 2, np.where(labels == second, 3, apart))
-
-
-def junction(points, axis):
-    """Where the two pieces join, as one goes away from the digit: (x, y)."""
-    distance = np.hypot(*np.meshgrid(axis, axis))
-    reached = np.unique(distance[points > 0])
-
-    def joined(step):
-        labels = ndimage.label((points > 0) & (distance <= reached[step]))[0]
-        return len(np.unique(labels[points > 1])) == 1
-
-    step = bisect_left(range(len(reached)), True, key=joined)
-    apart = sum(ndimage.distance_transform_edt(points != piece) for piece in (2, 3))
-    apart[(points == 0) | (distance != reached[step])] = np.inf     # of points as far, one between
-    row, column = np.unravel_index(apart.argmin(), apart.shape)
-    return axis[[column, row]]
-
-
-def draw_joined(runs):
-    """Of the planes whose pieces join, that of the largest second piece: the pieces, and where they join."""
-    planes = [(largest((answers != answers[0]).any(0), axis), axis) for name, (answers, axis, _) in
-              figures.of_runs(runs).items() if pieces(runs).get(name, (0, 0))[0] > 1 == pieces(runs)[name][1]]
-    points, axis = max(planes, key=lambda plane: (plane[0] == 3).sum())
-    place = junction(points, axis)
-    figure, ax = plt.subplots(figsize=(4.6, 4.2))
-    ax.imshow(points, origin="lower", extent=(axis[0], axis[-1]) * 2, interpolation="nearest",
-              cmap=ListedColormap(["white", display.PALE, display.PALETTE[0], display.PALETTE[1]]))
-    figures.ring(ax)
-    ax.annotate("they join here", place, 4.5 * place / np.hypot(*place), ha="center", va="center",
-                arrowprops={"arrowstyle": "->", "color": "k"})
-    ax.text(0.15, 0.15, "digit")
-    ax.set(xlabel="L2 distance from the digit", ylabel="L2 distance from the digit")
-    return figure
-
-
 best = page.best(planes)
 facts = counts(best) if len(best) else {}
 together = facts.get("with_several") == facts.get("joined")

@@ -122,10 +122,9 @@ display.say(prose.fill("For t = {t} the exact error is {exact:.3f}; the share of
 #
 # ### Sheets without thickness leave the error as it is
 #
-# The losses are equal, for the uniform distribution and for one with density $2 W_1$. Three examples violate an assumption, and their losses must differ. In the first, slab $i$ has thickness $t / 4^i$ with
-# $t > 0$; the losses then differ by less than $t$. In the second $W_1$, a pixel, takes 256 grey levels, and a slab lies at each. In the third all
-# pixels of an image are equal: no single image has a positive probability, but all images lie on the diagonal of the cube, a region of
-# dimension 1.
+# The losses are equal, for the uniform distribution and for one with density $2 W_1$. They must differ in three examples that violate an
+# assumption: slab $i$ has thickness $t / 4^i$ with $t > 0$ (by less than $t$); $W_1$ takes 256 grey levels, and a slab lies at each; all
+# pixels of an image are equal, so that all images lie on the diagonal of the cube, a region of dimension 1.
 
 # %%
 SLABS = 40
@@ -163,10 +162,9 @@ page.text(clean, figures.disagreement,
 # %% [markdown]
 # ## Where it differs, and why
 #
-# “Continuous distribution” in the proof must mean one that gives each region of lower dimension probability 0, as every
-# distribution with a density on $[0, 1]^d$ does. Images of 256 grey levels have no density: there the theorem says nothing, since every
-# image is itself a region of dimension 0 with positive probability. And where two networks disagree with positive margins, they disagree
-# in a whole ball, which has a volume (Conjecture 1 below).
+# “Continuous distribution” in the proof must mean one that gives each region of lower dimension probability 0, as every density on
+# $[0, 1]^d$ does. Images of 256 grey levels have none: there every image is itself a region of dimension 0 with positive probability. And
+# where two networks disagree with positive margins, they disagree in a whole ball, which has a volume (Conjecture 1 below).
 #
 # ## Three things to remember
 #
@@ -193,8 +191,8 @@ page.statement("theorem-1", data=theorem, evidence=equality(
 # %% [markdown]
 # ### Remark 1
 #
-# The paper's example is a classifier that is wrong on infinitely many slabs without any effect on its generalisation error. The difference
-# of the losses stays 0 for each number of slabs; with a thickness it grows with their number.
+# The paper's example is wrong on infinitely many slabs, and its error the same. The difference of the losses stays 0 for each number of
+# slabs; with a thickness it grows with their number.
 
 # %%
 COUNTS = (1, 5, 10, SLABS)
@@ -230,12 +228,10 @@ page.statement("remark-2", data={"training_images": TRAINING, "excess_first": fl
 # (shu-3-lipschitz)=
 # ### Conjecture 2
 #
-# Read for the label, Conjecture 2 is true and holds for every classifier with two labels, since the label jumps at its boundary. Read for
-# the outputs before the arg max, it is false for a LeNet. These outputs are a chain of linear layers, max pooling over disjoint windows, and
-# ReLU. Pooling and ReLU do not increase distances, and a linear layer increases them at most
-# by the factor of its largest singular value. So the outputs are Lipschitz continuous with the product of these values, whatever the
-# weights. Along random directions the change of the outputs of a LeNet with random weights, divided by the length of the step, must not
-# exceed the bound. At a jump it would grow in proportion to 1/step.
+# For the label, Conjecture 2 is true of every classifier with two labels, since the label jumps at its boundary. For the outputs before the
+# arg max it is false of a LeNet: pooling over disjoint windows and ReLU do not increase distances, and a linear layer increases them at most
+# by its largest singular value. So the outputs are Lipschitz continuous with the product of these values, whatever the weights. Along random
+# directions the change of a LeNet's outputs, divided by the step, must not exceed it; at a jump it would grow in proportion to 1/step.
 
 # %%
 def largest_singular_value(layer, shape):
@@ -270,11 +266,9 @@ display.say(prose.fill("For the LeNet with random weights the bound is $L$ = {bo
 # %% [markdown]
 # ### Conjecture 1
 #
-# A box with fewer intervals than the image has pixels has volume 0 in $[0, 1]^d$ by its construction, for any network. This does not
-# carry over to the set of all misclassified images around it. If the largest output leads by a margin $m$ and the outputs have the
-# Lipschitz constant $L$, the label is constant in the ball of radius $m / (\sqrt2\, L)$, and such a ball has a positive volume. Two networks
-# that disagree on an image with positive margins therefore disagree in a whole ball. If the true class is constant there, too, one network
-# that misclassifies the image misclassifies the ball. The check draws images from the surface of such a ball of the LeNet above.
+# A box with fewer intervals than the image has pixels has volume 0. The set of all misclassified images around it has not: if the largest
+# output leads by a margin $m$ and the outputs have the Lipschitz constant $L$, the label is constant in the ball of radius
+# $m / (\sqrt2\, L)$. So networks that disagree with positive margins disagree in a whole ball. The check draws images from its surface.
 
 # %%
 with torch.no_grad():
@@ -296,7 +290,6 @@ display.say(prose.fill(
     "above 0, too. These numbers are those of an untrained network; for trained ones the argument is the "
     "same, and the ball may be smaller.", ball | {"power": ball["log10_volume"]}))
 
-
 # %% [markdown]
 # ### Choices that the paper leaves open
 #
@@ -307,24 +300,6 @@ display.say(prose.fill(
 # | the network of the conjectures | a LeNet with random weights | the argument holds for all weights |
 
 # %%
-def draw_sheets(disagree):
-    """Left the errors of two classifiers by the first pixel; right how often trained networks disagree."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(6.4, 2.7), width_ratios=(3, 1))
-    low, high = map(float, WRONG)
-    for height in (1, 0):
-        left.barh(height, 1, 0.5, color=display.PALE)
-        left.barh(height, high - low, 0.5, low, color=display.PALETTE[3])
-        left.text(1.03, height, f"error {float(losses(SLABS, 0)[1]):g}", va="center")
-    left.vlines([0.5**i for i in range(2, SLABS + 2)], -0.25, 0.25, color=display.PALETTE[3], lw=1)
-    left.set(xlim=(0, 1.3), yticks=[1, 0], yticklabels=["one classifier", "and with errors\non sheets"],
-             xticks=[0, 0.5, 1], xlabel="first pixel")
-    right.bar(["sheets", "LeNets"], [0, disagree["percent"]], color=display.PALETTE[0])
-    right.errorbar(1, disagree["percent"], [[disagree["percent"] - disagree["low"]],
-                                            [disagree["high"] - disagree["percent"]]], color="k", capsize=3)
-    right.set(ylabel="digits with disagreement, %")
-    return figure
-
-
 best = page.best(clean)
 facts = figures.disagreement(best) if len(best) else {}
 page.box(
@@ -336,7 +311,8 @@ page.box(
     "{clean.low:.1f} to {clean.high:.1f}%).",
     facts=facts | {"slabs": SLABS, "loss": theorem["loss_second"]} | (
         {"family": beyond.NUMBERS[facts["networks"]]} if facts else {}),
-    picture=draw_sheets(facts["clean"]) if facts else None, results=(clean,),
+    picture=figures.draw_sheets(facts["clean"], WRONG, [0.5**i for i in range(2, SLABS + 2)],
+                                theorem["loss_second"]) if facts else None, results=(clean,),
     alt="Left an interval with the errors of a classifier and thin sheets of further errors; right the share "
         "of clean digits on which networks disagree, above zero.")
 

@@ -145,8 +145,7 @@ assert abs(float(fast.size[0]) - norm) < 0.03 and np.allclose(again, list(hits.v
 
 # %%
 scale = page.scale(**experiments.PARADOX)
-# From each data set come the problems of a class and the next one; from the photographs, whose network is a
-# proxy, whatever is there.
+# From each data set come the pairs of a class and the next one; from the photographs whatever is there.
 PROBLEMS = {dataset: [experiments.name_of(dataset, *ab) for ab in experiments.problems_of(len(names))]
             for dataset, names in experiments.CLASSES.items()}
 colours = page.results(experiments.cifar10, names=[*PROBLEMS["cifar10"], SHOWN])
@@ -197,10 +196,9 @@ page.picture(
 #
 # ## Where it differs, and why
 #
-# On clothes (Fashion-MNIST) fewer images can be attacked than in the paper. The paper does not publish its code, and a training that follows its
-# text misses the published accuracies and shares. {ref}`Section 7.1.1 <sutton-7-1-1>` compares twelve trainings and chooses one by two pairs of
-# CIFAR-10; it fits worse elsewhere. The page on {ref}`traffic signs <sutton-7-2-3>` measures which way to understand the text brings the values
-# nearer.
+# On clothes (Fashion-MNIST) fewer images can be attacked than in the paper. Its code is not published, and a training that follows its text misses
+# the published accuracies and shares. {ref}`Section 7.1.1 <sutton-7-1-1>` compares twelve trainings and chooses one by two pairs of CIFAR-10; it
+# fits worse elsewhere. The page on {ref}`traffic signs <sutton-7-2-3>` measures which way to understand the text brings the values nearer.
 #
 # ## Three things to remember
 #

@@ -1,15 +1,7 @@
 # ---
 # jupyter:
 #   boundary_book:
-#     items:
-#     - figure-6
-#     - figure-7
-#     - theorem-18
-#     - theorem-19
-#     - theorem-20
-#     - definition-21
-#     - definition-22
-#     - equation-5
+#     items: []
 #   jupytext:
 #     formats: ipynb,py:percent
 #     notebook_metadata_filter: boundary_book
@@ -35,27 +27,21 @@ profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the random trials
 device: str = "auto"  # auto, cpu or cuda; nothing here needs more than a CPU
 runs: str = "missing"  # this page has no runs
-draws: int = None  # random trials per case; None takes the profile's value [1..]
-epsilon: float = 0.1  # distance of each half-ball from the plane; in Section 6.5, of the centres (0..1]
-n: int = 3072  # dimension of the box, the table and Figure 7; 3072: 32 by 32 pixels in colour [2..]
+epsilon: float = 0.1  # distance of each half-ball from the plane (0..1]
+n: int = 3072  # dimension of the box and the table; 3072: 32 by 32 pixels in colour [2..]
 
 # %% tags=["hide-cell"]
-import itertools
-
 from scipy import optimize
 
 from papers.sutton import explorer, sketches
-from papers.sutton.theorem import PICTURE, by_chance, check, one_in
-from papers.sutton.theory import models, surfaces
-from papers.sutton.theory.ball import sample_points, tail
-from papers.sutton.theory.quadrature import cap_share, crossing
+from papers.sutton.theorem import PICTURE, by_chance, one_in
+from papers.sutton.theory import models
+from papers.sutton.theory.ball import tail
 from papers.sutton.theory.statements import STATEMENTS
 from report import display
-from report.page import numpy_generator, start
-from report.verdict import equality
+from report.page import start
 
 page = start("sutton/5_half_balls", globals())
-scale = page.scale(smoke=dict(draws=5_000), quick=dict(draws=100_000), paper=dict(draws=100_000))
 
 # %% [markdown]
 # ## The idea
@@ -103,10 +89,7 @@ for dimension in SHOWN:
     halves[dimension], counted[dimension] = [x[label == 0], x[label == 1]], [touching, apart, safe]
 
 # %%
-DIMENSIONS = np.unique(np.geomspace(1, 200_000, 60).round().astype(int))
-LAST = int(DIMENSIONS[-1])
-TRIED = (1, 2, 5, 10, 30, 100, 300, 1000, 3072, 10_000, 50_000, 200_000)  # dimensions with random trials
-DELTAS = (0.5, 1.0, 2.0, 5.0, 10.0)
+LONG = 10.0    # radius of the longest noise of this page
 TRIES, RARE = 2000, 0.01    # noise samples around a point, and the share of points that is called rare here
 
 
@@ -134,13 +117,13 @@ assert all(by_chance(counted[m], exact[m], SAMPLES) for m in SHOWN), \
 # %%
 reach = epsilon + 0.1
 safe_from = float(np.exp(STATEMENTS["theorem-18"].log_exact(n=n, epsilon=epsilon, delta=reach)))
-hiding = optimize.brentq(lambda e: models.log_half_balls(PICTURE, e, DELTAS[-1], TRIES) - np.log(RARE),
-                         0.0, 0.999 * DELTAS[-1])    # the epsilon
+hiding = optimize.brentq(lambda e: models.log_half_balls(PICTURE, e, LONG, TRIES) - np.log(RARE),
+                         0.0, 0.999 * LONG)    # the epsilon
 display.table(["event", "exact value"], [
     ["noise as long as the radius flips a label, classes that touch", one_in(flipped(n, 0.0, 1.0))],
     [f"the same, gap of {2 * epsilon:g} radii", one_in(flipped(n, epsilon, 1.0))],
     [f"no attack of {reach:g} radii flips the label, the same gap", one_in(safe_from)],
-    [f"noise of {DELTAS[-1]:g} radii flips a label, the same gap", one_in(flipped(n, epsilon, DELTAS[-1]))]],
+    [f"noise of {LONG:g} radii flips a label, the same gap", one_in(flipped(n, epsilon, LONG))]],
     f"Two half-balls in {n:,} dimensions")
 
 # %% [markdown]
@@ -152,7 +135,7 @@ display.table(["event", "exact value"], [
 
 # %%
 display.piece(explorer.noise())
-display.say(f"In {PICTURE:,} dimensions, {TRIES:,} noise samples of {DELTAS[-1]:g} radii flip the label of "
+display.say(f"In {PICTURE:,} dimensions, {TRIES:,} noise samples of {LONG:g} radii flip the label of "
             f"only {RARE:.0%} of the points once each half is {hiding:.2f} radii from the plane.")
 
 # %% [markdown]
@@ -185,227 +168,14 @@ display.show(display.folded("Answers", (
 # %% [markdown]
 # ## Item by item
 #
-# How a bound is tried, where the formulas come from ([derived]), and what the badges mean, is said on {doc}`the opening page </book/sutton>`. The
-# classes are $2\epsilon$ apart. $\tau_n(x)$ is the share of the $n$-dimensional unit ball beyond a plane at distance $x$ from its centre; $\Phi$ is
-# the standard normal distribution function.
-
-# %% [markdown]
-# ### Equation 5: the classifier
-#
-# The classifier assigns the side of the plane on which a point lies. It must classify every random point of the half-balls correctly:
-#
-# $$f(x) = \begin{cases} 0 & \text{if } x_1 < 0, \\ 1 & \text{otherwise.} \end{cases}$$ (sutton-eq-5)
-
-# %%
-cases = [(d, e) for d in (1, 30, 3072) for e in (0.0, epsilon)]
-labelled = (models.half_balls(d, e, scale.draws, numpy_generator(page, "labels", d, e)) for d, e in cases)
-wrong = sum(int((models.classify(x1) != label).sum()) for x1, label in labelled)
-equation_5 = page.statement(
-    "equation-5", data={"points_per_case": scale.draws, "cases": len(cases), "mislabelled": wrong},
-    evidence=equality(within_allowed=True, violations=wrong))
-
-# %% [markdown]
-# ### Theorem 18: the share of attackable points
-#
-# $$\Pr(\exists s\in\mathbb B^n_\delta: f(x+s)\ne\ell) \ge 1-(1-(\delta-\epsilon)^2)^{n/2}$$
-#
-# for $\epsilon \ge 0\text{ and }\epsilon \le \delta \le 1 + \epsilon$ [derived].
-#
-# The bound depends on $\delta - \epsilon$ only.
-#
-# :::{dropdown} Proof idea
-# A point is out of reach of all attacks of norm $\delta$ only if it is deeper than $\delta - \epsilon$ in its half-ball. These points form a cap,
-# and the cap fits into a half ball of radius $\sqrt{1-(\delta-\epsilon)^2}$ (Lemma 23). In high dimension a cap at any fixed depth holds almost
-# nothing.
-# :::
-
-# %%
-theorem_18 = check(page, "theorem-18", again=lambda n, epsilon, delta: 2 * cap_share(n, delta - epsilon))
-
-# %% [markdown]
-# ### Theorem 19: noise with a margin
-#
-# $$\Pr(f(x+s)\ne\ell) \le \tfrac12\left(1-\frac{\epsilon^2}{\delta^2}\right)^{n/2}$$
-#
-# for $\delta > 0$, $0 \le \epsilon \le \delta$ [derived].
-#
-# At $\epsilon = 0$ the bound is ½ in every dimension.
-#
-# :::{dropdown} Proof idea
-# Every point is at least $\epsilon$ from the plane, so noise must cover at least $\epsilon$ along the normal. Whatever the point, the chance is no
-# larger than the cap of the noise ball beyond distance $\epsilon$, and Lemma 23 bounds that cap.
-# :::
-
-# %%
-theorem_19 = check(
-    page, "theorem-19", again=lambda n, epsilon, delta: crossing(n, epsilon, delta, 0.0),
-    extra={"dimensions": list(TRIED), "bound_without_margin": np.exp(STATEMENTS["theorem-19"].log_bound(
-        n=np.array(TRIED), epsilon=0, delta=1)).tolist()})
-
-# %% [markdown]
-# ### Figure 6: with and without a margin
-
-# %%
-families = [
-    {delta: sketches.curve("theorem-19", dimensions=DIMENSIONS, trial_dimensions=TRIED, draws=scale.draws,
-                           generator=numpy_generator(page, "figure-6", delta, gap), epsilon=gap, delta=delta)
-     for delta in (0.1, 1.0, 10.0) if delta > gap} for gap in (0.0, epsilon)]
-without, margin = families
-# of every sixth exact value, to another integration where that holds
-off = max(abs(value / crossing(dimension, gap, delta, 0.0) - 1)
-          for family, gap in zip(families, (0.0, epsilon)) for delta, c in family.items()
-          for dimension, value in zip(c["n"][::6], c["exact"][::6]) if value > 1e-12)
-ALT = ("Left: without a gap the chance that noise changes the label stays nearly level over the dimension. "
-       "Right: with a gap it falls to almost nothing.")
-figure_6 = page.figure(
-    "figure-6", (), lambda: sketches.margins(without, margin, epsilon), evidence=equality(off <= 1e-8),
-    caption="Sutton et al., Figure 6: probability that random noise changes the label, over the dimension, "
-            "for half-balls that touch (left) and with a margin (right). Lines: exact; dashed: bound of "
-            "Theorem 19; circles: random trials with their 95% intervals; dotted: the limit arctan(δ)/π.",
-    alt=ALT,
-    data=lambda: {"dimensions": list(TRIED),
-                  "trials_without_margin": {f"{d:g}": ((c["low"] + c["high"]) / 2).tolist()
-                                            for d, c in without.items()},
-                  "exact_without_margin": {f"{d:g}": [float(c["exact"].min()), float(c["exact"].max())]
-                                           for d, c in without.items()},
-                  "exact_with_margin_at_largest_n": {f"{d:g}": float(c["exact"][-1])
-                                                     for d, c in margin.items()},
-                  "intervals_that_contain_the_exact_value": sketches.inside(without[1.0])},
-    note="The paper's parameters are lost; the curves are exact, the circles random trials.")
-
-# %% [markdown]
-# ### Theorem 20: noise without a margin
-#
-# $$
-# \begin{aligned}
-# &\Pr(f(x+s)\ne\ell) \ge \sup_{p\in(0,1)} p\,\tau_n(\beta_p/\delta),\\
-# &\quad \beta_p=\sqrt{1-(1-p)^{2/n}};\\
-# &\quad n\to\infty: \sup_p p\left(1-\Phi\left(\tfrac1\delta\sqrt{-2\ln(1-p)}\right)\right)
-# \end{aligned}
-# $$
-#
-# for $\delta > 0$ [derived]. The first formula holds for each $n$; the second is its limit and, as far as the surviving words tell, the form of the
-# paper's statement.
-#
-# :::{dropdown} Proof idea
-# In high dimension nearly all points lie within about $1/\sqrt n$ of the plane: a slab of half-width $\beta_p$ holds at least the share $p$ of
-# them, with $\beta_p^2 = 1-(1-p)^{2/n}$. Noise moves a point by about $\delta/\sqrt n$ along the normal, which is the same order. So a point of the
-# slab crosses with a chance that does not shrink, at least the cap beyond $\beta_p/\delta$. For large $n$ the cap becomes a tail of the normal law
-# $\Phi$, and $p$ is chosen to make the product large.
-# :::
-
-# %%
-flips = {f"flipped_{where}": {f"{d:g}": flipped(dimension, e, d) for d in DELTAS}
-         for where, dimension, e in (
-             ("without_margin", LAST, 0.0), ("with_margin", LAST, epsilon), ("at_picture", PICTURE, epsilon),
-             ("at_picture_without_margin", PICTURE, 0.0))}
-attackable, at_picture = (1 - float(np.exp(STATEMENTS["theorem-18"].log_exact(
-    n=dimension, epsilon=epsilon, delta=epsilon + 0.1))) for dimension in (LAST, PICTURE))
-theorem_20 = check(page, "theorem-20", again=lambda n, delta: crossing(n, 0.0, delta, 0.0), extra={
-    "n": LAST, "epsilon": epsilon, **flips, "attackable_with_margin": attackable,
-    "attackable_at_picture": at_picture})
-
-# %% [markdown]
-# (sutton-6-5)=
-# ### Definition 21: stable against every perturbation
-#
-# Section 6.5 distinguishes two notions, of the worst perturbation and of a typical one: where some perturbation flips the label, a point is
-# {term}`unstable`, and yet it can be {term}`stable` with confidence. Both are evaluated at points of the
-# {ref}`two balls of Section 4.2 <sutton-4-2>`, where ε is the distance of each centre from the plane.
-#
-# A classifier is $\delta$-*stable* at $x$ if no perturbation of norm up to $\delta$ changes the label:
-#
-# $$f(x+s) = f(x) \quad\text{for all } s\in\mathbb B^n_\delta .$$ (sutton-def-21)
-#
-# It is tried by measuring the distance to the surface and, independently, by making the strongest attack.
-
-# %%
-NORMS = (0.5, 0.9, 1.0, 1.1, 1.5)  # of epsilon
-disagree = 0    # points of the two balls where the distance to the plane and the strongest attack disagree
-for d, f in itertools.product((30, 3072, 200_000), NORMS):
-    x1, _ = models.two_balls(d, epsilon, scale.draws, numpy_generator(page, "stable", d, f))
-    label = models.classify(x1)
-    stays = models.classify(models.strongest_attack(x1, label, f * epsilon)) == label
-    disagree += int(((surfaces.distance_to_surface(surfaces.flat(), 0.0, x1) > f * epsilon) != stays).sum())
-definition_21 = page.statement(
-    "definition-21", data={"epsilon": epsilon, "pushes": list(NORMS), "disagreements": disagree},
-    evidence=equality(within_allowed=True, violations=disagree),
-    note="A violation would be a point where the distance to the surface and the strongest attack disagree.")
-
-# %% [markdown]
-# ### Definition 22: stable with confidence
-#
-# A classifier is $\delta$-*stable with confidence* $\upsilon$ at $x$, for noise drawn from a law $\mu$ on $\mathbb B^n_\delta$, if
-#
-# $$\Pr_{s\sim\mu}\big(f(x+s) = f(x)\big) \ge \upsilon .$$ (sutton-def-22)
-#
-# It is tried with random noise in all $n$ coordinates.
-
-# %%
-points = off = 0
-for d, f in itertools.product((3, 30, 300), (2, 5, 10)):
-    generator = numpy_generator(page, "confidence", d, f)
-    x = sample_points(d, 40, generator)[:, :1] - epsilon
-    noise = sample_points(d, 1000, generator, radius=f * epsilon)[:, 0]
-    measured = (models.classify(x + noise) == models.classify(x)).mean(axis=1)
-    exact = 1 - tail(d, np.minimum(np.abs(x[:, 0]) / (f * epsilon), 1.0))
-    # With this many points some deviate by chance: what counts is a distance that chance does not explain.
-    off += int((np.abs(measured - exact) > 5 * np.sqrt(exact * (1 - exact) / 1000) + 5 / 1000).sum())
-    points += len(exact)
-definition_22 = page.statement(
-    "definition-22", data={"points": points, "beyond_five_standard_errors": off},
-    evidence=equality(within_allowed=True, violations=off),
-    note="A violation would be a point whose confidence, measured with 1,000 noise samples in all "
-         "coordinates, is more than five standard errors from one minus a cap.")
-
-# %% [markdown]
-# ### Figure 7: a typical point
-#
-# The figure shows points of the two balls in many dimensions: the horizontal axis is the first coordinate, the vertical axis the norm of all the
-# others. Nearly all points sit at the equator of their ball, a little more or less than $\epsilon$ from the plane. The strongest attack is the
-# short way to the plane. Random noise is much longer, but almost all of it is sideways: it lengthens the other coordinates and leaves the first one
-# nearly where it was.
-
-# %%
-NOISE = 3 * epsilon
-generator = numpy_generator(page, "figure-7")
-cloud = sample_points(n, 300, generator)
-x = cloud[np.argsort(cloud[:, 0])[len(cloud) // 2]] - epsilon * np.eye(1, n)[0]  # the point of median depth
-# first coordinate, and length of the other ones, (m, 2)
-flat_cloud, flat_noisy, (flat_x,) = (
-    np.c_[points[:, 0], np.linalg.norm(points[:, 1:], axis=1)]
-    for points in (cloud, x + sample_points(n, 1000, generator, radius=NOISE), x[None]))
-flat_cloud -= [epsilon, 0]
-distance = surfaces.distance_to_surface(surfaces.flat(), 0.0, flat_noisy[:, 0])
-crossed = float((models.classify(flat_noisy[:, 0]) != models.classify(flat_x[0])).mean())
-figure_7 = page.figure(
-    "figure-7", (), lambda: sketches.typical(flat_cloud, flat_noisy, flat_x, n, epsilon, NOISE),
-    evidence=equality(np.abs(distance - np.abs(flat_noisy[:, 0])).max() <= 1e-9),
-    caption="Sutton et al., Figure 7: typical points of the two balls in n dimensions. Left: both balls. "
-            "Right: a typical point x, the attack (arrow), the ball of perturbations up to 3ε (dashed) and "
-            "1,000 random ones (dots).",
-    alt="Left: two overlapping half discs with all points near their tops. Right: a point close to the "
-        "decision line; a short arrow reaches the line, the cloud of noisy copies above the point does not.",
-    data=lambda: {"distance_of_x": float(abs(flat_x[0])), "epsilon": epsilon,
-                  "noise": NOISE, "noise_that_crosses": crossed,
-                  "expected_to_cross": float(tail(n, abs(flat_x[0]) / NOISE))},
-    note="A drawing from random points in all coordinates; the check is that drawn and computed distances to "
-         "the plane agree.")
-
-# %% [markdown]
-# ### Choices that the paper leaves open
-#
-# | open | here | tag |
-# | --- | --- | --- |
-# | what $\epsilon$ is | the distance of each flat face from the plane | [assumed] |
-# | auxiliary constants in the proof of Theorem 20 | not needed: the bound is shown in a form that holds for each $n$ | [lost] |
-# | parameters of Figure 6 | $\epsilon = 0$, and the parameter `epsilon` of this page beside it; $\delta$ = 0.1, 1, 10, where it exceeds $\epsilon$ (smaller noise flips no label); $n$ from 1 to 200,000 | [lost], ours |
+# Theorems 18 to 20, Definitions 21 and 22 of Section 6.5, Equation 5 and Figures 6 and 7 stand on {ref}`a page of their own <sutton-5-tables>`,
+# with the choices that the paper leaves open.
 
 # %%
 far = f"gap of {2 * epsilon:g} radii, noise ten times as long"
 shares = {"classes that touch": np.exp(models.log_half_balls(sketches.DIMENSIONS, 0.0, 1.0)),
           f"gap of {2 * epsilon:g} radii": np.exp(models.log_half_balls(sketches.DIMENSIONS, epsilon, 1.0)),
-          far: np.exp(models.log_half_balls(sketches.DIMENSIONS, epsilon, DELTAS[-1]))}
+          far: np.exp(models.log_half_balls(sketches.DIMENSIONS, epsilon, LONG))}
 page.box(
     "Why can noise miss what an attack finds?",
     "In a model (two half balls), a small gap hides attacks from noise.",

@@ -156,12 +156,15 @@ page.text(trained, lambda u: study.literal_facts(u, PRINTED),
           "the training accuracy.")
 page.extra("network-literal", (pages, as_printed), lambda u, v: study.beside_literal(u, v, PRINTED),
            "Misfit at full length, zero gradients counted as attackable")
+page.text((pages, as_printed), lambda u, v: study.nearer_than_literal(u, v, PRINTED),
+          "On {nearer} of these {of} pairs the training of our choice is nearer to the paper than the "
+          "text's.")
 
 # %% [markdown]
 # ### On clothes and traffic signs the choice does not carry over
 #
 # The misfits above made the choice, so they do not test it. The test has class pairs that had no part in it: five of CIFAR-10, drawn at
-# random, two of traffic signs and two of Fashion-MNIST.
+# random, two of traffic signs and two of Fashion-MNIST. Of one pair of signs the training failed; {ref}`sutton-7-2-3` trains it five times more.
 
 # %%
 page.extra("network-bias", tested, lambda *frames: study.bias(PAPER, *frames),
@@ -201,6 +204,46 @@ page.text((trained, pages), lambda u, v: study.again_facts(u, v, PRINTED),
 #
 # This section has no table of the paper. The pages on CIFAR-10, Fashion-MNIST and traffic signs use the training of our choice and count images
 # of zero gradient as attackable; {ref}`training with noise <sutton-7-2-1-noise>` follows the text.
+#
+# (network-study)=
+# ### The rule: a study on CIFAR-10
+#
+# :::{dropdown} As it was fixed
+#
+# Networks trained as in the text differ from the published ones: fewer images can be attacked. An earlier rule judged readings of the network by
+# one column, the attackable share, on traffic signs, and chose batch normalisation. The paper prints more: accuracy, share, mean norm and spread of
+# the norms, of both sets. Exploratory runs outside the records suggested that batch normalisation has the effect of shorter or less regularised
+# training. The rule below replaces the earlier one. It was written down on 26 November 2026, before the runs of the study, but it was not blind:
+# exploratory runs of 25 November had trained the network that it then chose, on both pairs of its score and on two other ones.
+#
+# 1. *Screen*: twelve networks for deer and horse. Batch normalisation yes or no; dropout 0.4, 0.2 or 0; weight penalty 0 or 0.0005. The learning
+#    rate is halved after each fifth of 50 epochs; seed 0; 1,000 images of each set are attacked.
+# 2. *Score*: the sum of the squared deviations from the published values over eight columns: accuracy, attackable share, mean and standard
+#    deviation of the L2 norms of the attacks, each of training and test images. A deviation is measured in units of the column's standard deviation
+#    over the 45 published pairs (Tables 4 to 6). Norms are those of the attacks found. Each network is scored twice: images with a gradient of
+#    exactly zero count as not attackable, or as attackable. A network without any attack has no score and is out.
+# 3. *Second pair*: the four networks with the smallest of both scores are trained for aeroplane and cat, too. A reading is now a network together
+#    with a way of counting; its score is the mean over its pairs.
+# 4. *Length*: the networks of the two readings with the smallest scores (two different networks) are trained with 100 epochs, too, on both pairs,
+#    with the seeds 0 and 1.
+# 5. *Choice*: among the readings on both pairs, of 50 and of 100 epochs, the one with the smallest score, the mean over pairs and seeds. Within 10%
+#    of the smallest score, the reading that departs from fewer of the paper's words is chosen: Table 2 lists no batch normalisation, and the text
+#    has a dropout of 0.4, 100 epochs and no weight penalty. The paper does not state how a zero gradient counts. If both are equal, the smaller
+#    score decides. Scores are not negative. So a reading is out as soon as the scores of its first trainings add up to a mean that cannot be
+#    chosen; its other trainings are not needed. (Added on 26 November 2026, before any training of 100 epochs had ended.)
+# 6. *Test*: the chosen reading is tested on five pairs of CIFAR-10 that nobody had trained: Python's `random.Random(2026).sample` of the pairs in
+#    the order of Table 4, without 0-1, 0-3, 1-2, 2-3, 4-7 and 6-8. Two problems of the traffic signs (s0-s1, s3-s4) and two of Fashion-MNIST
+#    (dress-coat, sneaker-bag) are added. The result is reported whatever it is.
+#
+# The authors' code is not known. A reading that fits all columns is a candidate for it, not its proof.
+#
+# The pages on CIFAR-10, Fashion-MNIST and traffic signs have the chosen network, beside networks of Table 2 as printed. As the rule chose, an image
+# whose loss gradient is exactly zero counts as attackable, in all their tables. It has no norm and is not perturbed at random. The pages also give
+# the shares without these images. On the two pairs of the choice, accuracies, shares and Euclidean norms have no mark, and the means on
+# {ref}`sutton-7-2-1` leave these pairs out. A training failed if the network is hardly better on its training images than predicting the larger
+# class for all; its shares are shown and not compared. (Added on 27 November 2026, after the training on s3-s4 had failed.) {ref}`Training with
+# noise <sutton-7-2-1-noise>` follows the text.
+# :::
 #
 # ### All networks beside the published values
 

@@ -256,7 +256,7 @@ for (kind, n), number in NUMBER.items():
 #
 # | choice | ours | why |
 # |---|---|---|
-# | radii of the L∞ ball | the parameter `sizes` | lost in our copy of the text; round numbers, not optimised |
+# | radii of the L∞ ball | the parameter `sizes` | lost in our copy of the text; round numbers, not optimised, but assumed and compared with the published accuracies, with a result in sight: results that depend on them are *not comparable* |
 # | largest radius | 1, although our accuracy is below that of Table 17, which suggests a smaller one | few of the nine pairs are measured |
 # | radius of the L2 ball | $a\sqrt{n/3}$ ($n$ values in an image) | both kinds have "approximately the same Euclidean norm on average" |
 # | images that norms are averaged over | the way whose spread fits | the text speaks of successful attacks; the printed spread is not that of Tables 6 to 8 |

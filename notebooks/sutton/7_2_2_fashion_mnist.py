@@ -1,12 +1,7 @@
 # ---
 # jupyter:
 #   boundary_book:
-#     items:
-#     - table-19
-#     - table-20
-#     - table-21
-#     - figure-17
-#     - figure-18
+#     items: []
 #   jupytext:
 #     formats: ipynb,py:percent
 #     notebook_metadata_filter: boundary_book
@@ -49,18 +44,14 @@ from sklearn.datasets import load_digits
 from torch import nn
 
 from papers.sutton import experiments, figures, study, tables
-from papers.sutton.experiments import ATTACKED, DELTAS, problems_of
 from report import display, reference
 from report.page import start
 from shared.attacks.line import scalings
-from shared.data.archives import SPECS
 from shared.susceptibility import susceptibility
 
 page = start("sutton/7_2_2_fashion_mnist", globals())
 CLASSES = experiments.CLASSES["fashion_mnist"]
-PAPER = reference.paper("sutton")
-NEXT = problems_of(len(CLASSES))
-SHARES = tables.printed_shares(PAPER["table-20"])
+SHARES = tables.printed_shares(reference.paper("sutton")["table-20"])
 
 # %% [markdown]
 # ## The idea
@@ -191,64 +182,7 @@ page.text(again, lambda u: figures.retrained_in_words(u, CLASSES))
 #
 # ## Item by item
 #
-# A column of Tables 20 and 21 is a class pair, by the numbers of Table 19. Each cell holds the value of the training images and that of the test
-# images.
-#
-# ### Table 19: the ten classes
-#
-# The table compares the published names with those of the data set, without capitals. Below, T-shirts and tops are *tshirt* and ankle boots
-# are *boot*.
-
-# %% mystnb={"code_prompt_hide": "Hide Table 19: {type}", "code_prompt_show": "Show Table 19: {type}"} tags=["hide-output"]
-page.table("table-19", (), lambda: tables.class_rows(PAPER["table-19"], SPECS["fashion_mnist"].classes))
-
-# %% [markdown]
-# ### Table 20: accuracy and flipped labels
-#
-# The values of $\delta$ in the four rows of random perturbations are lost in the text and inferred. "Accurate" names no bound, so the claim can
-# fail and not hold. Of "sizeable" and "tiny" the order is tested: in each pair and set more images are attackable than noise of the attack's
-# norm, or of twice that norm, flips.
-
-# %% mystnb={"code_prompt_hide": "Hide Table 20: {type}", "code_prompt_show": "Show Table 20: {type}"} tags=["hide-output"]
-page.table("table-20", (pairs, again), figures.with_retraining(tables.summary_shares), behind=tables.BEHIND)
-
-# %% [markdown]
-# ### Table 21: norms of the attacks
-#
-# Each cell gives the mean of a norm over the successful attacks, and the standard deviation in brackets. The norm ℓ₁ is the sum of all
-# absolute changes, ℓ₂ the Euclidean norm, ℓ∞ the largest change of one channel of one pixel.
-
-# %% mystnb={"code_prompt_hide": "Hide Table 21: {type}", "code_prompt_show": "Show Table 21: {type}"} tags=["hide-output"]
-page.table("table-21", (pairs, again), figures.with_retraining(tables.summary_sizes), rests=ATTACKED,
-           behind=tables.BEHIND)
-
-# %% [markdown]
-# ### Figure 17: norms of the attacks, image by image
-#
-# A *violin* shows a distribution: it is wide where many images have an attack of that norm. Training images are on the left, test
-# images on the right; a line marks the median.
-
-# %%
-figures.publish_violins(page, "figure-17", pairs, NEXT, CLASSES, "attack")
-
-# %% [markdown]
-# ### Figure 18: norms of the random perturbations that flip a label, image by image
-#
-# For each image the smallest of the random perturbations that flip its label is shown. The paper's $\delta$ is not known; the figure uses
-# the largest, ten times the norm of the attack.
-
-# %%
-figures.publish_violins(page, "figure-18", pairs, NEXT, CLASSES, DELTAS[-1])
-
-# %% [markdown]
-# ### Choices that the paper leaves open
-#
-# {ref}`Section 7.1 <sutton-7-1>` and {ref}`Section 7.2.1 <sutton-7-2-1-tables>` list the choices that all data sets share. These belong to this page:
-#
-# | choice | ours | why |
-# |---|---|---|
-# | size of the network | Table 2 without its last two convolutions | as the paper says; the dense layer then has 128 inputs |
-# | grey to colour | three equal channels, each attacked on its own | "duplicating the channels"; the printed norms need 2,352 numbers an image, not 784 |
+# Tables 19 to 21 and Figures 17 and 18 stand on {ref}`a page of their own <sutton-7-2-2-tables>`, with the choices that the paper leaves open.
 
 # %%
 facts = figures.box_facts(page.best(pairs), SHARES, len(pairs.published))

@@ -1,12 +1,7 @@
 # ---
 # jupyter:
 #   boundary_book:
-#     items:
-#     - table-22
-#     - table-23
-#     - table-24
-#     - figure-19
-#     - figure-20
+#     items: []
 #   jupytext:
 #     formats: ipynb,py:percent
 #     notebook_metadata_filter: boundary_book
@@ -42,26 +37,20 @@ images_random: int = None  # attackable images of a set, perturbed; None: the pr
 draws: int = None  # random perturbations of an image; None takes the profile's value [1..30000]
 
 # %% tags=["hide-cell"]
-from dataclasses import replace
-
 import matplotlib.pyplot as plt
 import torch
 
 from papers.sutton import experiments, figures, study, tables
-from papers.sutton.experiments import ATTACKED, DELTAS, HELD_OUT, SIGNS, problems_of
+from papers.sutton.experiments import HELD_OUT, SIGNS
 from papers.sutton.figures import LARGER_SIGN
 from report import display, reference
-from report.cell import Cell
 from report.page import start
 from shared import runtime
 from shared.data import sets
-from shared.data.archives import SPECS
 
 page = start("sutton/7_2_3_gtsrb", globals())
 CLASSES = experiments.CLASSES["gtsrb"]
-PAPER = reference.paper("sutton")
-NEXT = problems_of(len(CLASSES))
-SHARES = tables.printed_shares(PAPER["table-23"])
+SHARES = tables.printed_shares(reference.paper("sutton")["table-23"])
 
 
 # %% [markdown]
@@ -211,79 +200,7 @@ page.text((printed, pairs, others), lambda *frames: study.nearest_in_words(
 #
 # ## Item by item
 #
-# A column of Tables 23 and 24 is a pair of signs, by the numbers of Table 22. Each cell holds the value of the training images and that of the
-# test images.
-#
-# ### Table 22: the signs
-#
-# The table compares names without capitals and punctuation. The published name of sign 1 has lost a character (the ">" of
-# "> 3.5 tons") and is not compared. Sign 6 is listed, but no pair uses it: the text speaks of six classes.
-
-# %% mystnb={"code_prompt_hide": "Hide Table 22: {type}", "code_prompt_show": "Show Table 22: {type}"} tags=["hide-output"]
-LOST = {1: "not measured: a character of the printed name is lost"}
-page.table("table-22", (), lambda: [
-    row | {"name": Cell(row["name"], status=LOST.get(row["index"]))}
-    for row in tables.class_rows(PAPER["table-22"], SPECS["gtsrb"].classes)])
-
-
-# %% [markdown]
-# ### Table 23: accuracy and flipped labels
-#
-# The values of $\delta$ are lost; we take 1, 2, 5 and 10 ({ref}`sutton-7-1`). The claim "still attackable" names no least share; a bound of our own
-# would decide the verdict, so that the claim is not tested.
-
-# %% mystnb={"code_prompt_hide": "Hide Table 23: {type}", "code_prompt_show": "Show Table 23: {type}"} tags=["hide-output"]
-def shares(runs):
-    """The rows of the table; where a training failed, a share shows nothing of the paper's network."""
-    learned = figures.measured(figures.learned(runs, LARGER_SIGN))
-    return [row if (row["class_a"], row["class_b"]) in learned else row | {
-        split: replace(row[split], status="proxy: a network whose training failed")
-        for split in tables.SPLITS} for row in tables.summary_shares(runs)]
-
-
-page.table("table-23", (pairs, again), figures.with_retraining(shares, LARGER_SIGN), behind=tables.BEHIND)
-
-# %% [markdown]
-# ### Table 24: the norms of the attacks
-#
-# Each cell gives the mean of a norm over the successful attacks, and the standard deviation in brackets. The norm ℓ₁ is the sum of all
-# absolute changes, ℓ₂ the Euclidean norm, ℓ∞ the largest change of one channel of one pixel.
-
-# %% mystnb={"code_prompt_hide": "Hide Table 24: {type}", "code_prompt_show": "Show Table 24: {type}"} tags=["hide-output"]
-page.table("table-24", (pairs, again), figures.with_retraining(tables.summary_sizes, LARGER_SIGN),
-           rests=ATTACKED, behind=tables.BEHIND)
-
-# %% [markdown]
-# ### Figure 19: norms of the attacks
-#
-# A *violin* shows a distribution: it is wide where many images have an attack of that norm. Training images are on
-# the left, test images on the right; a line marks the median.
-
-# %%
-figures.publish_violins(page, "figure-19", pairs, NEXT, CLASSES, "attack")
-
-# %% [markdown]
-# ### Figure 20: norms of the random perturbations that flip a label
-#
-# For each image the smallest of the random perturbations that flip its label is shown. The paper's $\delta$ is not known; the figure uses
-# the largest, ten times the norm of the attack.
-
-# %%
-figures.publish_violins(page, "figure-20", pairs, NEXT, CLASSES, DELTAS[-1])
-
-# %% [markdown]
-# ### Choices that the paper leaves open
-#
-# {ref}`Section 7.1 <sutton-7-1>` and {ref}`Section 7.2.1 <sutton-7-2-1-tables>` list the choices that all data sets share.
-#
-# | choice | ours | why |
-# |---|---|---|
-# | which images are test images | about 30% of the benchmark's training images, drawn at random | inferred: with these sizes the published shares are whole numbers of images; with the benchmark's own test set they are not |
-# | how many of each sign | 65, 69, 605, 231, 469 and 348, in the order of Table 22 | inferred: the best fit; one number is free |
-# | number of networks | one a problem; some problems are repeated with another seed or another property of the network | as in the paper; the repetitions measure the differences between networks |
-# | size of an image | 32 by 32 pixels, colour | the number is lost in our copy; CIFAR-10 has this size. The two convolutions that the paper removes would leave a width of 1 here, and nothing of 30 pixels or fewer ({ref}`sutton-7-1`) |
-# | size of the network | Table 2 without its last two convolutions | as the paper says |
-# | steps of training | an epoch ends with a smaller batch | as in the paper's software; 20 km/h against end of no passing has few images, so three steps an epoch |
+# Tables 22 to 24 and Figures 19 and 20 stand on {ref}`a page of their own <sutton-7-2-3-tables>`, with the choices that the paper leaves open.
 
 # %%
 signs = page.best(pairs)

@@ -7,8 +7,8 @@
 #     - figure-22
 #     needs:
 #     - sutton/7_2_1_cifar10_tables
-#     - sutton/7_2_2_fashion_mnist
-#     - sutton/7_2_3_gtsrb
+#     - sutton/7_2_2_fashion_mnist_tables
+#     - sutton/7_2_3_gtsrb_tables
 #   jupytext:
 #     formats: ipynb,py:percent
 #     notebook_metadata_filter: boundary_book

@@ -5,9 +5,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from papers.he import boundary, figures
+from papers.he import boundary, claims, figures
 from report import display, record
-from report.cell import bare
+from report.cell import Cell, bare
 from report.tidy import unnest
 from shared.attacks.region import Region
 from shared.susceptibility import percentage
@@ -37,15 +37,22 @@ def with_tick(ax):
 
 # ---- Section 3: a vote over noisy copies -----------------------------------------------------------------
 def vote(attacks):
-    """`figures.facts`, and how many times as much OptMargin changes a digit as OptBrittle.
+    """`figures.facts`, whether the vote undoes nearly all of one attack and hardly any of the other, and how
+    many times as much OptMargin changes a digit as OptBrittle.
 
     {} where one of the two has no example.
     """
     if not len(attacks) or not (facts := figures.facts(attacks)):
         return {}
+    opposite = facts["brittle"]["percent"] >= 90 and facts["margin"]["percent"] <= 10
     rows = figures.examples(attacks)
     far, near = figures.of_both(*(figures.only(rows, NET, kind) for kind in ("margin", "brittle")))
-    return facts | {"ratio": far.rms.sum() / near.rms.sum() if len(far) else None}
+    return facts | {"opposite": opposite, "ratio": far.rms.sum() / near.rms.sum() if len(far) else None}
+
+
+def cost(runs):
+    """`figures.cost`; the paper's minutes an image are those of another machine."""
+    return figures.cost(runs) | {"minutes_per_image_slowest": Cell(status=f"not measured: {claims.SLOWEST}")}
 
 
 def draw_vote(attacks):

@@ -12,11 +12,15 @@ from report import display, reference
 from report.cell import Cell, bare
 from report.comparison import LEAST
 from report.prose import first as first
+from report.verdict import equality
 from shared import borderline
 from shared.borderline import UNIFORM
 
 PAPER = reference.paper("ren")
 SIDES, REACH = "similarity of the two sides", "similarity of digit and last image with its label"
+# Steps of the search with one error built in, by their columns.
+CHANGED = ("threshold_twice_as_near_to_1", "threshold_half_as_near_to_1", "one_mixture_less",
+           "one_mixture_more", "halves_cut_off")
 STEPS = dict(zip((UNPRUNED, *SETTINGS), ("none", "mild", "strong", "black\nor white")))  # of pruning
 
 
@@ -132,6 +136,26 @@ def path_data(runs):
             "inside": u.inside_label, "outside": u.outside_label, "robustness": u.robustness,
              "separability": u.separability,
             "halvings_of_255": [int(h) for h in halved]}
+
+
+def promises(searches, steps):
+    """Sums over all searches of what they promise, and over the compared digits of what differs."""
+    total = {k: int(searches[k].sum()) for k in PROMISED}
+    return total | {"otherwise": total["searched"] - total["by_threshold"] - total["by_limit"],
+                    "compared": {k: int(steps[k].sum()) for k in ("digits", "as_printed", *CHANGED)}}
+
+
+def search_evidence(d):
+    """An equality: the paper's steps beside the fast search, with the promises that a search may break."""
+    return equality(d["compared"]["as_printed"] == 0, changed=[d["compared"][k] > 0 for k in CHANGED],
+                    violations=d["inside_wrong"] + d["outside_wrong"] + d["otherwise"])
+
+
+def compared_steps(*runs):
+    """Facts: how many searches were compared under both rules, and what each built-in error changes."""
+    compared = promises(*runs)["compared"]
+    return compared | {"both": 2 * compared["digits"], "errors": len(CHANGED),
+                       "fewest": min(compared[k] for k in CHANGED)}
 
 
 def draw_stop(path, searches):
@@ -317,8 +341,8 @@ def panels(runs):
     for n, (image, label, inside, likeness) in enumerate(path, start=1):
         end = "digit" if inside else "background"
         shown.append((image, f"Mix {n}: label {label}\nreplaces {end}; SSIM {likeness:.3f}", label))
-    return [*shown, (u.inside, f"Inside at the end: {u.inside_label}", u.inside_label),
-            (u.outside, f"Outside at the end: {u.outside_label}", u.outside_label)]
+    return [*shown, (u.inside, f"Last with the label: {u.inside_label}", u.inside_label),
+            (u.outside, f"First without it: {u.outside_label}", u.outside_label)]
 
 
 def draw_path(runs):
@@ -350,7 +374,7 @@ def draw_trade_off(runs):
         for p, (side, offset) in zip(printed, places):
             ax.annotate(f"{p['t']}, {p['T']}", [p[name] for name in quantities], fontsize=10, ha=side,
                         xytext=offset, textcoords="offset points")
-        ax.set(xlabel="separability (SSIM of the pair)", title=f"towards {b}")
-    axes[0].set_ylabel("robustness (SSIM of inside and digit)")
+        ax.set(xlabel="similarity of the two sides", title=f"towards {b}")
+    axes[0].set_ylabel("similarity of digit and last image with its label")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=10)
     return figure

@@ -1,8 +1,10 @@
 """Shu, Xi and Kamhoua: the printed numbers against each other, and the published scripts beside the text."""
+import matplotlib.pyplot as plt
 import numpy as np
 from scipy import integrate, stats
 
 from papers.findings import Checks, stated
+from report import display
 
 checks = Checks("shu")
 
@@ -165,3 +167,24 @@ def words(p):
                   ours="always M1",
                   use="The published function scores one model; the others need a line of their own."),
     ]
+
+
+# ---- picture ---------------------------------------------------------------------------------------------
+SHARES = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)  # ticks of the figure's logarithmic axis
+
+
+def draw_distances(distances):
+    """Share of the possible, a row per printed distance, as a norm and as a squared norm."""
+    rows = distances.sort_values("as_norm").reset_index(drop=True)
+    figure, ax = plt.subplots(figsize=(8.5, 5))
+    ax.hlines(rows.index, rows.as_square, rows.as_norm, color=display.PALE, lw=1, zorder=0)
+    ax.plot(rows.as_norm, rows.index, "o", color=display.PALETTE[3], label="as a norm: published / √k")
+    ax.plot(rows.as_square, rows.index, "s", color=display.PALETTE[0],
+            label="as a square: published / k")
+    ax.axvline(1, color="k", lw=1)
+    ax.set(xscale="log", xlabel="share of the largest possible", yticks=rows.index)
+    ax.set_xticks(SHARES, [f"{share:g}" for share in SHARES])
+    ax.minorticks_off()
+    ax.set_yticklabels([f"{r.place}, k = {r.pixels}" for r in rows.itertuples()], fontsize=9)
+    ax.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, columnspacing=1)
+    return figure

@@ -2,9 +2,10 @@
 import pandas as pd
 
 from papers.shu import figures
-from papers.shu.experiments import METHODS, PAPER, printed
+from papers.shu.experiments import INTERVALS, METHODS, PAPER, printed
 from papers.shu.figures import KINDS, called, of_rows, region, regions
-from report import prose
+from report import display, prose
+from report.cell import Cell
 from report.comparison import mean_and_half
 from report.prose import mean
 from shared import regions as boxes
@@ -251,6 +252,16 @@ def transfer(sweeps, others, fifty):
             "paper": mean([row["published"] for row in rows])}
 
 
+def draw_transfer(sweeps, others, fifty):
+    """Bars: rates of the networks not attacked, over digits and by attack for one digit."""
+    over, label = over_digits(fifty), sweeps.label.iloc[0]
+    by_attack = [{"name": row["attack"], "percent": row["here"], "paper": row["published"]}
+                 for row in transfers(sweeps, others) if row["here"] is not None]
+    return figures.bars([{"name": f"{over['digits']} digits", "colour": display.PALETTE[2], **over},
+                         {"name": f"one image of a {label}, by attack"}, *by_attack],
+                        "adversarial images that the other networks misclassify, %")
+
+
 def in_boxes(runs):
     """A row a box of Table 6: the share (%) of its samples that the attacked network misclassifies."""
     return [{"name": box.classes, "digit": box.run["label"], "percent": 100 * box.at("rates")[0],
@@ -276,6 +287,31 @@ def of_aeroplane(runs, networks):
         "strict": part(strict), "loose": part(loose)}, "least": min(others + more),
         "paper": 100.0,     # claim of Figure 7: every sample, from about 200 values on
         "times": {1: "as often", 2: "twice as often"}.get(times, f"{NUMBERS[min(times, 12)]} times as often")}
+
+
+def aeroplane_curves(runs):
+    """Of the box of Table 10: its intervals, and from which size on the attacked network is always wrong."""
+    for _, box in of_rows(runs, "table-10"):
+        widths, rates = box.box.widths, list(zip(*box.curve["rates"]))
+        sure = [b for n, b in enumerate(box.curve["sizes"]) if min(rates[0][n:]) == 1]
+        printed = {"largest_interval": float(widths[0]), "m1_saturation_dims": min(sure, default=None),
+                   "interval_2000th": float(widths[INTERVALS - 1]) if len(widths) >= INTERVALS else None}
+        return {**{name: Cell(value, status=figures.UNKNOWN) for name, value in printed.items()},
+                "sizes": list(box.curve["sizes"]), "networks": len(rates),
+                "most_of_each": [max(rate) for rate in rates], "last_of_each": [rate[-1] for rate in rates],
+                "in_the_box": box.at("rates")}
+    return {}
+
+
+def draw_networks(facts):
+    """Bars: rates in the box, in two groups by the values that may vary, the attacked network first."""
+    groups = {"all": "all versions", "most": "most versions"}
+    bars = []
+    for rule, rates in facts["rates"].items():
+        own, *other = ({"percent": rate, "name": "another network"} for rate in rates)
+        bars += [{"name": f"pixels may vary that {groups[rule]} change"}, own | {
+            "name": "attacked network", "colour": display.PALETTE[3], "paper": facts["paper"]}, *other]
+    return figures.bars(bars, "samples misclassified, %")
 
 
 def alarm_by_number(fifty):

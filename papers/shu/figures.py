@@ -5,6 +5,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
 
 from papers.shu.experiments import CIFAR10, METHODS, PAPER, RULES, printed
 from report import display
@@ -34,6 +35,13 @@ def errors(runs):
     """The test errors `{M1: ...}` of networks; the same number stands for another network in the paper."""
     return {f"M{number}": over_trainings(error, runs.test_error.drop(at), over="networks")
             for number, (at, error) in zip(runs.network, runs.test_error.items())}
+
+
+def of_networks(runs):
+    """Rows of Table 1: the printed table has five networks a row."""
+    by_name = errors(runs)
+    return [{"printed_row": row["printed_row"]} | {k: by_name[k] for k in row if k in by_name}
+            for row in PAPER["table-1"].rows]
 
 
 def called(method):
@@ -197,6 +205,28 @@ def draw_pairs(runs, item):
                                if pairs else [])
 
 
+def draw_digits(runs):
+    """The projected digits at their places, coloured by class."""
+    figure, ax = plt.subplots(figsize=(display.WIDEST, 4.2))
+    places, labels = np.asarray(runs.places[0]), np.asarray(runs.labels[0])
+    for digit in range(10):
+        points = places[labels == digit]
+        ax.scatter(*points.T, s=6, color=display.PALETTE[digit], label=str(digit))
+        if len(points):
+            ax.text(*np.median(points, 0), str(digit), weight="bold", size=14, path_effects=[
+                withStroke(linewidth=3, foreground="white")])
+    ax.set(xticks=[], yticks=[], xlabel="first t-SNE coordinate", ylabel="second t-SNE coordinate")
+    return figure
+
+
+def neighbours(runs):
+    """Share of the projected digits whose nearest neighbour in the plane is of their class."""
+    places, labels = torch.as_tensor(np.asarray(runs.places[0])), torch.as_tensor(runs.labels[0])
+    apart = torch.cdist(places, places).fill_diagonal_(torch.inf)
+    return {"images": int(runs.images[0]), "digits": len(labels.unique()),
+            "same_class_nearest": (labels[apart.argmin(1)] == labels).double().mean().item()}
+
+
 def draw_curves(runs, item):
     """A panel a printed row: the rate of each network against the number of intervals; None without any."""
     panels = of_rows(runs, item)
@@ -255,6 +285,27 @@ def bars(rows, label):
     """A figure of `draw_bars`."""
     figure, ax = plt.subplots(figsize=(5.4, 0.9 + 0.33 * len(rows)))
     draw_bars(ax, rows, label)
+    return figure
+
+
+def draw_sheets(disagree, wrong, sheets, error):
+    """Left the errors of two classifiers by the first pixel; right how often trained networks disagree.
+
+    wrong, sheets, error   the interval where both err, places where the second errs, too, and their error
+    """
+    figure, (left, right) = plt.subplots(1, 2, figsize=(6.4, 2.7), width_ratios=(3, 1))
+    low, high = map(float, wrong)
+    for height in (1, 0):
+        left.barh(height, 1, 0.5, color=display.PALE)
+        left.barh(height, high - low, 0.5, low, color=display.PALETTE[3])
+        left.text(1.03, height, f"error {error:g}", va="center")
+    left.vlines(sheets, -0.25, 0.25, color=display.PALETTE[3], lw=1)
+    left.set(xlim=(0, 1.3), yticks=[1, 0], yticklabels=["one classifier", "and with errors\non sheets"],
+             xticks=[0, 0.5, 1], xlabel="first pixel")
+    right.bar(["sheets", "LeNets"], [0, disagree["percent"]], color=display.PALETTE[0])
+    right.errorbar(1, disagree["percent"], [[disagree["percent"] - disagree["low"]],
+                                            [disagree["high"] - disagree["percent"]]], color="k", capsize=3)
+    right.set(ylabel="digits with disagreement, %")
     return figure
 
 

@@ -89,7 +89,7 @@ def paradox(rows):
                      f"attackable, {words(flipped[d]['test'])} flipped at random"
                      for d, name in DATASETS.items())
     return all(flipped[d][s] < min(50, attacked[d][s]) for d in DATASETS for s in tables.SPLITS), (
-        f"test images, {text} (judged: the attack flips more labels than the noise does, and the noise fewer "
+        f"test images, {text} (tested: the attack flips more labels than the noise does, and the noise fewer "
         "than half)")
 
 
@@ -159,7 +159,7 @@ def loose(data):
         f"{words(v['bound_at_end'], '', 2)} and {words(v['exact_at_end'], '', 2)} at n = {FINE[-1]:,}"
         for k, v in data["noise"].items())
     return all(at_10[k] > v["bound_at_end"] >= v["exact_at_end"] for k, v in data["noise"].items()), (
-        f"{text} (judged: the bound falls, above the exact value)")
+        f"{text} (tested: the bound falls, above the exact value)")
 
 
 @claim("theorem-19", "zero margin")
@@ -173,7 +173,7 @@ def stays(data):
 
 
 @claim("figure-6", "roughly constant", open="“roughly” names no bound; that the probability does not go to "
-       "zero is judged for Theorem 19")
+       "zero is tested for Theorem 19")
 def roughly_constant(data):
     """The range of random trials without a margin over the dimensions."""
     trials, tried = data["trials_without_margin"], data["dimensions"]
@@ -219,7 +219,7 @@ def not_chosen_by(rows, split):
 
 
 def near_quoted(item, phrase, split):
-    """Register the claim of a mean over the problems: whether it lies in the 99% interval of ours.
+    """Register the claim of a mean over the problems: whether it lies in the 95% interval of ours.
 
     The interval is that of the mean difference from the published cells of the same problems (Student), so
     that problems which are harder than others do not widen it. Open where the published cells themselves have
@@ -238,11 +238,11 @@ def near_quoted(item, phrase, split):
         if len(ours) < LEAST:
             raise NoValue(f"{text}; fewer than {LEAST} problems give no interval")
         off = ours - [printed[row.class_a, row.class_b][split] for row in rows.loc[ours.index].itertuples()]
-        mean, half = mean_and_half(off, 0.99)
+        mean, half = mean_and_half(off, 0.95)
         half += 0.005       # of the last printed decimal
         return abs(mean) <= half, (
             f"{text}; the mean difference from the published cells of the same problems is "
-            f"{mean:.2f} points (99% interval {mean - half:.2f} to {mean + half:.2f})")
+            f"{mean:.2f} points (95% interval {mean - half:.2f} to {mean + half:.2f})")
 
 
 for _quoted in (("table-4", "Mean training accuracy", "train"), ("table-4", "Mean test accuracy", "test"),
@@ -319,7 +319,7 @@ def smallest_of_birds(rows, shares):
     text = ", ".join(f"{c} {norm[c]:.2f} ({common[c]:.1f}% attackable)" for c in cats)
     return smaller and all(ends[0] < common[c] < ends[1] for c in cats), (
         f"means {text}; of the {len(others)} other problems {min(others):.2f} at least, "
-        f"{np.median(others):.2f} in the middle; attackable {ends[0]:.1f}% to {ends[1]:.1f}% (judged: "
+        f"{np.median(others):.2f} in the middle; attackable {ends[0]:.1f}% to {ends[1]:.1f}% (tested: "
         "smaller than all others, the attackable share neither the smallest nor the largest; “much” and "
         "“typical” name no bound)")
 
@@ -381,7 +381,7 @@ def medians_of_birds(data):
     text = " and ".join(f"{number(means[c], digits=3)} ({c})" for c in cats)
     return smaller, (
         f"medians {text}; of the {len(others)} other problems {number(np.median(others), digits=3)} in the "
-        f"middle, {number(min(others), digits=3)} at least (judged: smaller than all others; “much” names no "
+        f"middle, {number(min(others), digits=3)} at least (tested: smaller than all others; “much” names no "
         "bound)")
 
 
@@ -396,7 +396,7 @@ def medians_below(data):
 for _item in ("figure-11", "figure-12"):
     claim(_item, "one pixel channel")("said of an image that the paper does not name")
     claim(_item, "2000 random perturbations")("said of that image, too; the share of ours stands above")
-    claim(_item, "To the eye")("judged by eye: the images stand above")
+    claim(_item, "To the eye")("left to the eye: the images stand above")
 
 
 @claim("table-9", "almost insensitive", open="“almost” names no bound")
@@ -452,7 +452,7 @@ def alike_but_thicker(data):
     farther = (ends[:, 0] / both[:, 0] > ends[:, 1] / both[:, 1]).mean()
     return farther > 0.5, (
         f"the correlation of the medians over problems and sets is {together:.2f}; the 95th percentile over "
-        f"the median is larger than that of the attacks in {100 * farther:.0f}% of them (judged: in most)")
+        f"the median is larger than that of the attacks in {100 * farther:.0f}% of them (tested: in most)")
 
 
 @claim("figure-14", "thicker tail")
@@ -468,7 +468,7 @@ def tail_is_thicker(data):
     thick = d["reach"] > a["reach"]
     if max(a["low"], d["low"]) <= min(a["high"], d["high"]):
         return None, (f"{text}; the order is {'that' if thick else 'opposite to that'} of the claim, but the "
-                      "intervals overlap, so this is not judged")
+                      "intervals overlap, so this is not tested")
     return thick, text
 
 
@@ -524,7 +524,7 @@ def large_drop(rows):
     free, levels = trend(rows, "found", "accuracy")
     text = f"accuracy {in_a_row(levels, '%')} at levels 1 to 3, {words(free)} without noise"
     needed([free, *levels], text)
-    return levels[-1] < free, f"{text} (judged: it falls; “large” names no bound)"
+    return levels[-1] < free, f"{text} (tested: it falls; “large” names no bound)"
 
 
 def rising(levels_of):
@@ -553,7 +553,7 @@ for _n in range(13, 19):
 @claim("figure-15", "Noise has little effect", leaves="“little” names no bound")
 @claim("figure-16", "Noise has little effect", leaves="“little” names no bound")
 def harmless(data):
-    """Accuracy lower with the largest noise than without any; the susceptibility is not judged."""
+    """Accuracy lower with the largest noise than without any; the share of attackable images is not."""
     if len(data) < 4:
         raise NoValue(f"{len(data)} of 4 sizes, that without noise included")
     levels = [data[f"level {n}"] for n in range(4)]
@@ -562,7 +562,7 @@ def harmless(data):
         [v["readings"][reading]["susceptibility"] for v in levels], "%"))
     text = f"{attacked}; accuracy {in_a_row(right, '%')}, from no noise to the largest"
     needed(right, text)
-    return right[-1] < right[0], f"{text} (judged: accuracy falls)"
+    return right[-1] < right[0], f"{text} (tested: accuracy falls)"
 
 
 @claim("figure-15", "Attack norms grow")
@@ -601,7 +601,7 @@ def as_on_cifar10(rows):
         f"in the median {in_percent(median(right))} of the images are classified correctly and "
         f"{in_percent(median(attacked))} of these can be attacked (published, same problems: "
         f"{in_percent(printed)}); noise flips the label of {noise} of the images with a step that does; more "
-        f"images can be attacked than noise flips in {more.sum()} of {len(more)} problems and sets (judged: "
+        f"images can be attacked than noise flips in {more.sum()} of {len(more)} problems and sets (tested: "
         "in all; of “sizeable” and “tiny” the order alone)")
 
 
@@ -641,7 +641,7 @@ def rarer(rows, cifar10, fashion, signs):
     medians = {name: float(numbers_in(table, "test").median()) for name, table in medians.items()}
     text = ", ".join(f"{name} {number(v, digits=3)}%" for name, v in medians.items())
     return share < min(medians.values()), (
-        f"ImageNet {number(float(share), digits=3)}%; medians over problems: {text} (judged: less than each "
+        f"ImageNet {number(float(share), digits=3)}%; medians over problems: {text} (tested: less than each "
         "of these; “only” and “far” name no bound)")
 
 

@@ -1,4 +1,4 @@
-"""Section 7.1: small problems for the paper's steps and the fast code, mutants, where gradients vanish."""
+"""Section 7.1: small problems for the paper's steps and the fast code, errors built in, lost gradients."""
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import torch
 from scipy import special, stats
+from torch import nn
 
 from papers.sutton import class_pairs
 from papers.sutton.experiments import BLOCK, DELTAS, examine, perturbations
-from papers.sutton.noise import matching_radius
+from papers.sutton.noise import BallNoise, CubeNoise, matching_radius
 from papers.sutton.tables import percent
 from papers.sutton.theory.ball import tail
 from papers.sutton.theory.models import planar_flip_probability
@@ -23,6 +24,7 @@ from shared.susceptibility import percentage
 SHAPE = (3, 4, 4)   # of images of the small problems
 FLAT, CURVED, SIX = "linear network", "curved boundary", "curved boundary, six classes"
 COLUMNS = ["C", "norm", *DELTAS]
+R = list(DELTAS)    # columns of the images that noise flips
 
 
 # ---- small problems, by the paper's steps and by the fast code -------------------------------------------
@@ -73,7 +75,7 @@ def small_problems(count, draws, seed, generator):
 def by_loop(problem, procedure, /, *, points=None, **changes):
     """A row an image: whether it is in C, norm of its attack (0: none), first flipping point at each delta.
 
-    procedure   the paper's steps for one image; `points` and `changes` make a mutant of them
+    procedure   the paper's steps for one image; `points` and `changes` build an error into them
     """
     points = problem.points if points is None else points
     return pd.DataFrame([procedure(problem.net, image, label, points, **changes)
@@ -105,6 +107,47 @@ def _rows(correct, attacked, norms, firsts, draws):
     rows = np.c_[correct, np.zeros(len(correct)), np.full((len(correct), len(DELTAS)), draws)]
     rows[attacked, 1:] = np.c_[norms, np.transpose(firsts)]
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+class Comparison:
+    """The paper's steps as a loop, and the fast code, on the small problems.
+
+    loop, fast    {problem: a row an image}
+    shares, own   {problem of two classes: percentages}, by the fast code and by the loop
+    sets          {problem: which images are in C, A and R, and the share of points that flips each image}
+    """
+    def __init__(self, procedure, images, draws, page):
+        self.procedure = procedure
+        self.problems, self.distances, self.noise = small_problems(images, draws, page.seed, page.generator)
+        self.loop = {name: by_loop(problem, procedure) for name, problem in self.problems.items()}
+        self.fast = {SIX: by_code_for_many_classes(self.problems[SIX], page.seed)}
+        self.shares, self.sets = {}, {}
+        for name in (FLAT, CURVED):
+            self.fast[name], self.shares[name] = by_fast_code(self.problems[name], self.noise,
+                                                              page.generator("order"))
+        for name, rows in self.loop.items():
+            flipped = by_loop(self.problems[name], procedure,
+                              result=lambda flips: float(flips.double().mean()))
+            self.sets[name] = (rows[R] < draws).assign(
+                C=rows.C == 1, A=rows.norm > 0, label=self.problems[name].labels).join(
+                flipped[R].add_prefix("share "))
+        self.own = {name: [100 * s.C.mean(), 100 * s.A.sum() / s.C.sum(), *(100 * s[R].sum() / s.A.sum())]
+                    for name, s in self.sets.items() if name in self.shares}
+
+    def same(self):
+        """On how many images, of how many, the loop and the fast code agree in everything."""
+        agree = [(self.loop[name] == self.fast[name]).all(axis=1) for name in self.problems]
+        return {"same": int(sum(rows.sum() for rows in agree)), "images": sum(map(len, agree))}
+
+    def gives(self, part):
+        """Formula over the sets -> whether it gives this part of the shares by the fast code."""
+        return lambda formula: all(np.allclose(formula(self.sets[name]), self.shares[name][part], rtol=0,
+                                               atol=1e-9) for name in self.shares)
+
+    def equals(self, names, columns):
+        """Changes of the loop -> whether it gives these columns of the fast code for each image."""
+        return lambda changes: all(by_loop(self.problems[name], self.procedure, **changes)[columns].equals(
+            self.fast[name][columns]) for name in names)
 
 
 def crossings(steps, trials, generator):
@@ -149,27 +192,89 @@ def sound_noise(hooks, half_width, dimension, generator):
                 and not any(torch.equal(*some[:2]) for some in (cube, ball)))
 
 
-# ---- the paper's own form must fit the code in use; mutants of it must not -------------------------------
+# ---- the paper's own form must fit the code in use; forms with one error built in must not ---------------
+PERCENTAGES = {     # of the sets of images
+    "equation-6": {
+        "not in percent": lambda s: s.C.mean(),
+        "the share that is wrong": lambda s: 100 - 100 * s.C.mean(),
+        "of one class only": lambda s: 100 * s[s.label == 1].C.mean()},
+    "equation-7": {
+        "of all images": lambda s: 100 * s.A.mean(),
+        "misclassified images count as attacked": lambda s: 100 * (s.A | ~s.C).mean(),
+        "those without an attack": lambda s: 100 - 100 * s.A.sum() / s.C.sum()},
+    "equation-8": {
+        "of the correctly classified images": lambda s: 100 * s[R].sum() / s.C.sum(),
+        "of all images": lambda s: 100 * s[R].mean(),
+        "the share of perturbations": lambda s: 100 * s.filter(like="share").sum().to_numpy() / s.A.sum()}}
+STEPS = scalings()[1:]
+ATTACKS = {         # changes of the loop
+    "downhill": {"towards": lambda slope: -slope / slope.norm()},
+    "the sign of the gradient": {"towards": torch.sign},
+    "the gradient as long as it is": {"towards": lambda slope: slope},
+    "the largest step that changes the class": {"steps": STEPS.flip(0)},
+    "each step added to the last": {"steps": STEPS.cumsum(0)},
+    "half as many steps": {"steps": scalings(len(scalings()) // 2)[1:]}}
+MANY_CLASSES = {
+    "another loss (cross-entropy)": {
+        "loss": lambda scores, label: nn.functional.cross_entropy(scores[None], torch.tensor([label]))},
+    "towards the second class": {"loss": lambda scores, label: scores.topk(2).values[1] - scores[label]},
+    "only if not among the first two": {
+        "success": lambda scores, label: (scores.topk(2).indices != label).all(1)},
+    "only if the next class": {"success": lambda scores, label: classes(scores) == (label + 1) % 6}}
+
+
+def perturbation_errors(points, generator):
+    """Changes of the loop: other random perturbations than those of the text, or another success."""
+    return {"all must succeed": {"result": lambda flips: 0 if flips.all() else len(flips)},
+            "not in norms of the attack": {"radius": lambda delta, norm: delta},
+            "points of an L∞ ball": {"points": 2 * torch.rand(points.shape, generator=generator) - 1},
+            "on one side only": {"points": points.abs()},
+            "the norm of the attack at every δ": {"radius": lambda delta, norm: norm}}
+
+
+def noise_errors(half_width, n):
+    """Pairs of hooks with one error built in: noise of an L-infinity ball and of the matching L2 ball."""
+    cube, ball = CubeNoise(half_width), BallNoise(matching_radius(half_width, n))
+    return {
+        "the L∞ ball half as wide": (CubeNoise(half_width / 2), ball),
+        "radius a √n": (cube, BallNoise(half_width * n**0.5)),
+        "on the sphere": (
+            cube, lambda *given: ball.radius * nn.functional.normalize(ball(*given).flatten(1))),
+        "normal instead of uniform": (lambda net, x, y, g: x + half_width / 3**0.5 * torch.randn(
+            x.shape, generator=g), ball),
+        "one sample for all images": (lambda net, x, y, g: cube(net, x[:1], y, g).expand_as(x), ball)}
+
+
+def mean_norms_agree(generator):
+    """Whether both kinds of noise have mean norms within 2% of each other, for three half-widths."""
+    def norm(hook, a):
+        blank = torch.zeros(200, 3, 32, 32)
+        return float(hook(None, blank, None, generator("lengths", a)).flatten(1).norm(dim=1).mean())
+
+    return all(abs(norm(CubeNoise(a), a) / norm(BallNoise(matching_radius(a, 3072)), a) - 1) < 0.02
+               for a in (0.1, 0.5, 1.0))
+
+
 class Checks:
-    """The checks of one page, published one by one; `show` ends them with all mutants."""
+    """The checks of one page, published one by one; `show` ends them with all errors built in."""
 
     def __init__(self, page):
         self.page, self.detected = page, {}
 
-    def check(self, item, fits, own, mutants, *, exact=True, noticed=False, **data):
+    def check(self, item, fits, own, errors, *, exact=True, noticed=False, **data):
         """Publish a derived item.
 
-        fits      form -> whether it gives what the code in use gives; `own` must, none of `mutants` may
-        mutants   {what is wrong with it: form}
+        fits      form -> whether it gives what the code in use gives; `own` must, none of `errors` may
+        errors    {what is wrong with it: form}
         exact     whether a further check of the item succeeds
-        noticed   whether `data` counts the mutants that were detected, too
+        noticed   whether `data` counts the errors that were noticed, too
         """
-        detected = self.detected[item] = {error: not fits(form) for error, form in mutants.items()}
+        detected = self.detected[item] = {error: not fits(form) for error, form in errors.items()}
         self.page.statement(item, evidence=equality(fits(own) and exact, changed=detected.values()),
                            data=data | ({"changes_noticed": sum(detected.values())} if noticed else {}))
 
     def show(self):
-        """Show all mutants in a folded table; returns how many there are and how many are detected."""
+        """Show all errors built in, folded; returns how many there are and how many are noticed."""
         label = {item: reference.paper(self.page.paper_key)[item].label for item in self.detected}
         display.table(["definition", "errors built in", "noticed"],
                       [[label[item], "; ".join(by_error), f"{sum(by_error.values())} of {len(by_error)}"]
@@ -227,3 +332,14 @@ def draw_slopes():
            ylim=(1e-52, 10), title="Very confident predictions have no gradient")
     ax.legend(loc="upper right")
     return figure
+
+
+def vanishing():
+    """Facts: logits at which the gradient vanishes, and what a program makes of an image of NaN.
+
+    Its output compares as class 0: an image of class 1 then counts as attacked by the first step, one of
+    class 0 at `flips` of the steps.
+    """
+    of_nan = classes(torch.full((len(scalings()), 1), torch.nan))       # the predicted class at each step
+    return {"one": last_logit(1), "zero": last_logit(0), "flushed": last_logit(0, TINY),
+            "flips": int((of_nan != 0).sum()), "norm": float(scalings()[int((of_nan != 1).int().argmax())])}

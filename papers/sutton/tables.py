@@ -4,6 +4,8 @@ Everywhere `runs` is a DataFrame with a row a problem: `class_a`, `class_b`, and
 dict as `measure_pair` returns it, called `part` here.
 """
 import numpy as np
+import torch
+from torch import nn
 
 from papers.sutton.experiments import DELTAS
 from report.cell import Cell
@@ -191,3 +193,17 @@ def pooled(runs):
 def share_of(truths):
     """The share of images for which something is true."""
     return percentage(int(np.sum(truths)), len(truths))
+
+
+# ---- Table 2 ---------------------------------------------------------------------------------------------
+WORDS = {nn.Conv2d: "Conv-{}", nn.MaxPool2d: "Max pool", nn.AdaptiveMaxPool2d: "Global max pool",
+         nn.Linear: "Dense"}
+
+
+def layers(network):
+    """A row a layer of Table 2; the sizes of kernels and pools are lost in our copy."""
+    listed = [layer for layer in network if type(layer) in WORDS]
+    return [{"layer": WORDS[type(layer)].format(sum(isinstance(m, nn.Conv2d) for m in listed[:n])),
+             "size": None, "trained_parameters": sum(map(torch.numel, layer.parameters())) or None,
+             "output_channels": getattr(layer, "out_channels", getattr(layer, "out_features", None)),
+             "printed_row": n} for n, layer in enumerate(listed, 1)]

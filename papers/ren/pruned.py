@@ -1,0 +1,68 @@
+"""Section V of Ren et al.: rows of Table IV, and what explains them: where pruning acts, a pixel of 128."""
+import numpy as np
+import pandas as pd
+
+from papers.ren import claims
+from papers.ren.experiments import SETTINGS, UNIFORM, UNPRUNED
+from papers.ren.figures import PAPER, over_nets
+from report.cell import bare
+
+TABLE = PAPER["table-4"]
+SSIM = {"separability_ssim": "separability", "robustness_ssim": "robustness", "ae_ssim": "adversarial image"}
+MEANS = {name: f"{words.split()[0]}_mean" for name, words in SSIM.items()}
+COLUMNS = {f"{name.removesuffix('ssim')}{tail}": column.replace("mean", statistic)
+           for name, column in MEANS.items() for tail, statistic in (("ssim", "mean"), ("std", "std"))}
+KEYS = "t", "T", "background"
+
+
+def of(runs, place, settings):
+    """The runs of some settings with pruning in one place."""
+    return runs[[p == place and (t, T) in settings for p, t, T in zip(runs.place, runs["t"], runs["T"])]]
+
+
+def rows(runs, place="mixed", last=SETTINGS[-1]):
+    """Table IV, after the unpruned rows; `place` is where pruning acts, `last` stands for t = T = 128."""
+    strongest = of(runs, place, [last]).assign(t=SETTINGS[-1][0], T=SETTINGS[-1][1])
+    chosen = pd.concat([of(runs, "mixed", [UNPRUNED]), of(runs, place, SETTINGS[:-1]), strongest])
+    return over_nets(chosen, KEYS, COLUMNS)
+
+
+def suspects(runs):
+    """The claims of Table IV under each suspect, and the mean distance of its SSIM from the printed ones."""
+    tried = {"as in Table IV": rows(runs), "pruning only the input of the network": rows(runs, "input"),
+             "pruning the digit only": rows(runs, "source"),
+             "128 becomes 255": rows(runs, last=(127, 127)), "128 becomes 0": rows(runs, last=(129, 129))}
+    if runs.seed.nunique() > 1:
+        tried |= {f"network {seed} alone": rows(runs[runs.seed == seed]) for seed in runs.seed.unique()}
+    return [{"reading": name, **{
+        words: judge(pd.DataFrame(means))[0] for words, judge in claims.PRUNING.items()},
+             "distance": float(np.mean([abs(claims.by_key(means)[p["background"], p["t"], p["T"]][k] - p[k])
+                                        for p in TABLE.rows for k in SSIM]))}
+            for name, means in bare(tried).items()
+            if len(means) == len(UNIFORM) * len((UNPRUNED, *SETTINGS))]
+
+
+def how_far(runs):
+    """Facts: mean distances from the published SSIM, as in Table IV and with 128 pruned; {} of too few."""
+    off = {row["reading"]: row["distance"] for row in suspects(runs)}
+    pruned = [distance for reading, distance in off.items() if reading.startswith("128 ")]
+    return {"here": off["as in Table IV"], "least": min(pruned)} if "as in Table IV" in off and pruned else {}
+
+
+def reached(runs):
+    """Facts: percent of the searches that reach the threshold, unpruned and with the strongest pruning."""
+    at = {name: of(runs, "mixed", [pruning]).reached.mean()
+          for name, pruning in (("plain", UNPRUNED), ("pruned", SETTINGS[-1]))}
+    return {name: 100 * float(share) for name, share in at.items()} | {"threshold": runs.threshold.max()}
+
+
+def single(runs):
+    """Facts: in how many networks alone each fall of one similarity is paid by a rise of the other."""
+    alone = [row for row in suspects(runs) if row["reading"].startswith("network ")]
+    return {"paid": sum(row["each fall is paid"] is True for row in alone), "n": len(alone)} if alone else {}
+
+
+def changed(runs):
+    """Percent of the pixels of the test digits that each setting changes, before any search."""
+    share = runs.groupby(["t", "T"]).changed.mean()
+    return {f"t = {t}, T = {T}": 100 * float(share[t, T]) for t, T in SETTINGS if (t, T) in share.index}

@@ -1,0 +1,113 @@
+"""Section IV of Ren et al.: what training and the form of SSIM do to robustness, and pairs of Figure 2."""
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from papers.ren.experiments import ARCHITECTURES, UNIFORM
+from papers.ren.figures import PAPER, over_nets
+from report import display, tidy
+
+COLUMNS = {f"{printed}_{tail}": f"{name}_{statistic}"
+           for printed, name in (("separability", "separability"), ("robustness", "robustness"),
+                                 ("ae", "adversarial"))
+           for tail, statistic in (("ssim", "mean"), ("std", "std"))}
+MARGIN = 0.02   # of a similarity
+WORDS = {"a": "A, as above", "b": "B, as above", "c": "C, as above", "noshift": "A, no shifts",
+         "long": "A, 30 epochs", "same": "A, padded", "unit": "A, not centred", "onecycle": "A, one cycle",
+         "linear": "C, no last ReLU"}
+PRINTED = pd.DataFrame(PAPER["table-3"].rows).set_index(["architecture", "background"])
+CONVENTIONS = {"mean": "Gaussian window, whole image (as above)", "skimage": "Gaussian window, rim dropped",
+               "uniform": "uniform window of 7 by 7, rim dropped"}
+
+
+def towards(runs, *backgrounds):
+    """The runs towards these backgrounds, with the name of their architecture in print."""
+    chosen = runs[runs.background.isin(backgrounds)]
+    return chosen.assign(architecture=chosen.architecture.map(ARCHITECTURES))
+
+
+def table_3(runs):
+    """Rows of Table III."""
+    return over_nets(towards(runs, *UNIFORM), ("architecture", "background"), COLUMNS)
+
+
+def reach(searches, variants):
+    """For each training and background: range of the networks' means, distance of the published one."""
+    both = pd.concat([searches.assign(kind=searches.architecture), variants.assign(kind=variants.variant)])
+    rows = []
+    for (kind, b), nets in both[both.background.isin(UNIFORM)].groupby(["kind", "background"], sort=False):
+        printed = PRINTED.loc[(WORDS[kind][0], b)]
+        low, high = nets.robustness_mean.min(), nets.robustness_mean.max()
+        rows.append({"training": WORDS[kind], "background": b, "networks": len(nets), "lowest": low,
+                     "highest": high, "printed": printed.robustness_ssim,
+                     "outside": max(low - printed.robustness_ssim, printed.robustness_ssim - high, 0.0),
+                     "spread": nets.robustness_std.mean(), "printed_spread": printed.robustness_std})
+    return rows
+
+
+def of_this_page(searches, variants):
+    """The rows of `reach` with this page's recipe, by architecture; `outliers` where the print is outside."""
+    trainings = pd.DataFrame(reach(searches, variants))
+    own = trainings[trainings.training.str.endswith("as above")]
+    return own.assign(architecture=own.training.str[0], outliers=own.outside > MARGIN)
+
+
+def what_training_does(*runs):
+    """Facts: how far networks of a training lie apart, and where the published values lie outside them."""
+    trainings, own = pd.DataFrame(reach(*runs)), of_this_page(*runs)
+    within = own.highest - own.lowest
+    return {"least": within.min(), "most": within.max(), "outliers": own.outliers.sum(), "rows": len(own),
+            "margin": MARGIN,
+            "outside": ", ".join(f"{r.architecture} {r.background}" for r in own[own.outliers].itertuples())
+            or "none",
+            "relevant": "; ".join(f"{name}, outside by up to {rows.outside.max():.2f}" for name, rows in
+                                  trainings.groupby("training", sort=False) if name not in {*own.training}
+                                  and name[0] in {*own[own.outliers].architecture}) or "none",
+            **PRINTED.robustness_ssim.groupby("background").agg(np.ptp)}
+
+
+def by_convention(runs):
+    """Mean robustness of each row of Table III under each convention, and the published one."""
+    means = towards(runs, *UNIFORM).groupby(["architecture", "background"], sort=False)[
+        [f"robustness_{c}" for c in CONVENTIONS]].mean()
+    lines = {"published": PRINTED.robustness_ssim} | {
+        words: means[f"robustness_{c}"] for c, words in CONVENTIONS.items()}
+    return [{"convention": name} | {f"{a} {b}": values[a, b] for a, b in means.index}
+            for name, values in lines.items()]
+
+
+def what_the_definition_does(searches):
+    """Facts: mean distance from the published values by this page's convention, and by the nearest other."""
+    table = pd.DataFrame(by_convention(searches)).set_index("convention")
+    off = (table.drop("published") - table.loc["published"]).abs().mean(axis=1, skipna=False)
+    return {} if off.isna().any() else {"own": off.iloc[0], "nearest": off.iloc[1:].idxmin(),
+                                        "by": off.iloc[1:].min()}
+
+
+def draw_pairs(runs):
+    """Digits, last images with the label and first ones without, in three rows for each background."""
+    figure, axes = plt.subplots(3 * len(runs), len(runs.digits[0]), figsize=(10, 11))
+    for block, one in enumerate(runs.itertuples()):
+        rows = axes[3 * block:3 * block + 3]
+        for row, images in zip(rows, (one.original, one.inside, one.outside)):
+            display.image_grid(row, images)
+        for n, excluded in enumerate(one.excluded):
+            rows[2, n].set_xlabel("×" if excluded else f"{one.inside_class[n]} | {one.outside_class[n]}\n"
+                                  f"{one.separability[n]:.3f}", fontsize=10)
+            for ax in rows[1:, n]:
+                ax.images[0].set_visible(not excluded)
+        for ax, text in zip(rows[:, 0], (f"{one.background}:\ndigit", "last with", "first without")):
+            ax.set_ylabel(text, fontsize=10)
+    return figure
+
+
+def pairs_data(runs):
+    """Every pair in the picture: digit, two labels, SSIM, whether the labels hold when evaluated again."""
+    pairs = tidy.unnest(runs[["run", "background", "digits", "excluded", "inside_class", "outside_class",
+                              "separability", "answers_inside", "answers_outside", "original", "source"]])
+    return {background: [
+        {"digit": u.digits, "inside": u.inside_class, "outside": u.outside_class, "ssim": u.separability,
+         "labels_hold": (u.inside_class, u.outside_class) == (u.answers_inside, u.answers_outside),
+         "original_is_source": bool((u.original == u.source).all())}
+        for u in of_background[~of_background.excluded.astype(bool)].itertuples()]
+        for background, of_background in pairs.groupby("background", sort=False)}

@@ -1,0 +1,91 @@
+"""Kinds of regions and the alarm by disagreement (Section 2.4): facts, rows and pictures."""
+import matplotlib.pyplot as plt
+import numpy as np
+
+from papers.shu import beyond, figures
+from report import display
+from report.prose import mean
+from shared import regions as boxes
+
+NUMBERS = {"own": 1, "transferable": 2, "foreign": 3, None: None}      # the paper's types, by `boxes.kind`
+THRESHOLDS = {1: "1: attacked network wrong on at least half, another on at most 5%",
+              2: "2: every network wrong on at least a quarter",
+              3: "3: attacked network wrong on at most 5%, another on at least half", None: "none of these"}
+
+
+def _disagreeing(agreement):
+    """Counts by how many others agree with the first network, of right and of wrong images together."""
+    return [right + wrong for right, wrong in zip(*agreement)]
+
+
+def per_class(runs):
+    """A row a box, of all attacks and wrong classes: its type, success rates and alarm by all networks."""
+    return [{"box": box.name, "type": NUMBERS[boxes.kind(box.at("rates"))],
+             "alarm": float(boxes.alarm(_disagreeing(box.at("agreement")))[-1]),
+             "attacked": box.at("rates")[0], "least": min(box.at("rates")[1:])}
+            for run in runs.to_dict("records") for box in figures.regions(run).values()]
+
+
+def by_type(runs):
+    """A row a type: boxes, and the mean share of their samples on which all networks raise the alarm."""
+    rows = per_class(runs)
+    by_name = {name: [row["alarm"] for row in rows if row["type"] == kind]
+               for kind, name in THRESHOLDS.items()}
+    return [{"type": name, "boxes": len(values), "alarm": mean([100 * alarm for alarm in values])}
+            for name, values in by_name.items()]
+
+
+def alarms(sweeps, clean):
+    """`{images: shares of alarms by 2 ... K networks}`: of attacks' images, of noise and of clean digits."""
+    agreements = {"adversarial": [], "random noise": []}
+    for run in sweeps.to_dict("records"):
+        for held in run["classes"].values():
+            for name, key in (("adversarial", "attack"), ("random noise", "noise")):
+                if key in held:
+                    agreements[name].append(_disagreeing(held[key]["agreement"]))
+    for run in clean.to_dict("records"):
+        agreements["clean digits"] = [_disagreeing(run["agreement"])]
+        agreements["correctly classified clean digits"] = [run["agreement"][0]]
+    return {name: boxes.alarm(np.sum(counts, 0)).tolist() for name, counts in agreements.items() if counts}
+
+
+def draw_numbers(*runs):
+    """Shares of alarms against the number of networks."""
+    figure, ax = plt.subplots(figsize=(display.WIDEST, 3))
+    for n, (name, values) in enumerate(alarms(*runs).items()):
+        ax.plot(range(2, 2 + len(values)), values, display.MARKERS[n] + display.LINES[n], label=name)
+    ax.set(xlabel="networks", ylabel="share of images with disagreement", ylim=(-0.03, 1.03))
+    ax.legend()
+    return figure
+
+
+def alarm_data(sweeps, clean, fifty):
+    """Mean alarms of all networks by type of box, and over all images; how many attacks and images."""
+    facts = {"fifty": {f"type_{NUMBERS[kind]}": values for kind, values in beyond.alarm_by_kind(fifty).items()
+                       if kind}}
+    for kind in (1, 2, 3):
+        of_type = [row["alarm"] for row in per_class(sweeps) if row["type"] == kind]
+        facts |= {f"alarm_type_{kind}": mean(of_type), f"boxes_type_{kind}": len(of_type)}
+    facts |= figures.disagreement(clean)
+    attacked = [held for run in sweeps.to_dict("records") for held in run["classes"].values()
+                if "attack" in held]
+    pairs = [_disagreeing(held["attack"]["agreement"]) for held in attacked]
+    return facts | {
+        "pairs": len(pairs), "pair_mean": mean([float(boxes.alarm(pair)[-1]) for pair in pairs]),
+        "attacks": len(sweeps), "digits": sum(clean.images),
+        "examples": sum(held["examples"] for held in attacked)} | {
+        f"alarm_{name.replace(' ', '_')}": values[-1] for name, values in alarms(sweeps, clean).items()}
+
+
+def draw_alarms(facts, fifty):
+    """Above, how often all networks disagree; below, how often so many do."""
+    figure, (above, below) = plt.subplots(2, 1, figsize=(5.4, 4), height_ratios=(1.1, 1))
+    kinds = {"attack": "adversarial images", "noise": "equally large noise", "clean": "clean digits"}
+    figures.draw_bars(above, [{"name": name, "colour": display.PALETTE[n], **facts[kind]}
+                              for n, (kind, name) in enumerate(kinds.items())], "images with disagreement, %")
+    for n, (of, curve) in enumerate(beyond.disagreement(fifty).groupby("networks").mean().items()):
+        below.plot(curve.index, curve, display.MARKERS[n] + display.LINES[n], color=display.PALETTE[n],
+                   label=kinds[of])
+    below.set(xlabel="networks", ylabel="disagreement, %", ylim=(-3, 103))
+    below.legend(loc="center right")
+    return figure
