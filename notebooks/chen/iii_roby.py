@@ -201,9 +201,9 @@ page.text((), lambda: ROWS | {"rank": FREE["equations"]},
 
 # %%
 display.show(display.folded("Answers", (
-    "1. No: ROBY moves then. But the largest overlap can be negative, which turns the order round.\n2. "
-    "Overlaps of equally wide classes are a constant minus the distance. Rescaling removes the constant and "
-    "turns the sign.\n3. The one near 0, by a few hundredths. The one near −1 hardly moves.")))
+    "1. No: ROBY moves then. But the largest overlap can be negative, which turns the order round.\n"
+    "2. The overlap is then a constant minus the distance; rescaling removes it and turns the sign.\n"
+    "3. The one near 0, by a few hundredths. The one near −1 hardly moves.")))
 
 # %% [markdown]
 # ## Item by item

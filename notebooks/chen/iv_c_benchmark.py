@@ -238,9 +238,9 @@ page.text(suspects, ranking.of_suspects,
 
 # %%
 display.show(display.folded("Answers", (
-    "1. The share: it rises again and again as the logits grow, while ROBY is scaled inside the network.\n2. "
-    "By several hundredths, about as much as between the architectures above.\n3. The assertion in the cell "
-    "after it: pixels then leave the range, which the fast code does not allow.")))
+    "1. ROBY at first: from 20 to 100 steps it rises by nearly a tenth, then it stays. The share rises on.\n"
+    "2. By a few hundredths; the share of flipped labels moves by about two points.\n"
+    "3. The assertion below the cell: pixels then leave the range, which the fast code does not allow.")))
 
 # %% [markdown]
 # ## Item by item

@@ -134,6 +134,7 @@ page.extra("quantities", networks, lambda runs: figures.network_rows(
            f"random directions as root mean square, along the gradient as L2 norm",
            header=ranking.VALUES, fold="The quantities of each network")
 
+
 # %% [markdown]
 # ## Pearson correlation (equation)
 #

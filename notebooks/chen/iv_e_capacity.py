@@ -225,8 +225,8 @@ page.text(convolutional, lambda runs: capacity.on_colour(runs, CNNS),
 # %%
 display.show(display.folded("Answers", (
     "1. Compare the means with the spread of the dots: a difference below it is chance.\n"
-    "2. Look at the left panel for each width; with three seeds the answer differs from width to width.\n"
-    "3. The left one: the unscaled overlap falls with the width, as attack success does.")))
+    "2. No: on these small networks it rises, most of all for the middle width.\n"
+    "3. The left one, but for the smallest width: the widest networks have the least overlap.")))
 
 # %% [markdown]
 # ## Item by item

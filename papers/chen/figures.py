@@ -116,8 +116,9 @@ def success(run, attack):
 
 def percent(run, attack):
     """`(percent, low, high)`: the share of a run's correct images that an attack flips, its 95% interval."""
-    count = int(np.sum(run["correct"]))
-    share = success(run, attack)
+    count, share = int(np.sum(run["correct"])), success(run, attack)
+    if np.isnan(share):
+        return np.full(3, np.nan)
     return 100 * np.array([share, *share_interval(round(share * count), count)])
 
 
