@@ -131,8 +131,8 @@ def facts(*frames):
             "best": {"larger": min(clean) > 0, "names": " and ".join(model for _, model in least),
                      "rates": " and ".join(f"{100 * figures.success(both[name][1], 'text'):.0f}%"
                                            for name in least),
-                     **{samples: " and ".join(f"{change(*both[name], samples)[0]:+.2f}".replace("-", "−") for name in least)
-                        for samples in SAMPLES}},
+                     **{samples: " and ".join(f"{change(*both[name], samples)[0]:+.2f}" for name in least)
+                        .replace("-", "−") for samples in SAMPLES}},
             **{f"{kind}_{name}": figures.between((pair[n][name] for pair in both.values()), unit="", digits=9)
                for n, kind in enumerate(KINDS) for name in ("epochs", "images_train")},
             **{kind: figures.between(100 * figures.success(pair[n], "text") for pair in both.values())
