@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy import stats
 
-from papers.chen import claims, experiments, figures, handmade, models, ranking
+from papers.chen import claims, experiments, figures, handmade, models, pictures, ranking
 from report import reference
 from report.comparison import compare
 from report.experiment import Results, labelled
@@ -311,10 +311,15 @@ def test_a_step_to_the_boundary_of_the_nearest_centre_changes_the_class():
 
 def test_equally_wide_classes_have_one_roby_at_any_separation():
     widths = 2 + 1e-6 * torch.arange(10, dtype=torch.float64)
-    sweep = handmade.swept((0.5, 1.0, 4.0), *handmade.arranged(np.random.default_rng(2), widths=widths))
-    assert np.ptp(sweep["roby"]) < 1e-3 and np.all(np.diff(sweep["overlap"]) < 0)
-    assert sweep["error"][0] > sweep["error"][2]
-    ranks = handmade.property_1(np.random.default_rng(3), 30, 2.0, draws=20)
+    offsets, centres, y = handmade.arranged(np.random.default_rng(2), widths=widths)
+    rows = pd.DataFrame([handmade.described("", offsets, s * centres, y) for s in (0.5, 1.0, 4.0)])
+    assert np.ptp(rows.roby) < 1e-3 and np.all(np.diff(rows.overlap) < 0)
+    assert rows.error[0] > rows.error[2]
+
+
+def test_scores_are_ranked_beside_the_distance_to_the_boundary():
+    draw = np.random.default_rng(3)
+    ranks = handmade.property_1(handmade.arrangements(draw, 30, 2.0), draw, draws=20)
     assert ranks["roby"].low <= ranks["roby"].value <= ranks["roby"].high and ranks["overlap"].value < -0.8
 
 
@@ -345,14 +350,28 @@ def test_suspects_are_compared_with_the_published_success():
     assert ranking.of_suspects(three)["networks"] == 3 and ranking.of_suspects(three[:2]) == {}
 
 
-def test_seeds_stand_beside_the_networks_of_their_data_set(monkeypatch):
+def test_trainings_of_one_network_spread_beside_networks(monkeypatch):
     monkeypatch.setattr(figures, "networks", lambda runs: runs)
-    natural = pd.DataFrame({"dataset": ["MNIST", "MNIST", "CIFAR-10"], "model": ["LeNet", "AlexNet", "LeNet"],
-                            "roby_2": [0.5, 0.9, 0.1], "asr_third": [0.1, 0.4, 1.0]})
-    again = pd.DataFrame({"dataset": "MNIST", "model": "LeNet", "roby_2": [0.4, 0.6],
-                          "asr_third": [0.2, 0.3]})
-    facts = ranking.over_seeds(natural, again)
-    assert list(facts) == ["MNIST"] and (facts["MNIST"]["seeds"], facts["MNIST"]["all"]) == (3, 2)
-    assert facts["MNIST"]["roby_2_seeds"] == "0.4 to 0.6" and facts["MNIST"]["roby_2_all"] == "0.5 to 0.9"
-    assert facts["MNIST"]["asr_third_seeds"] == "10% to 30%"
-    assert ranking.over_seeds(natural, again[:1]) == ranking.over_seeds(natural, pd.DataFrame()) == {}
+    natural = pd.DataFrame({"dataset": ["MNIST"] * 3 + ["CIFAR-10"], "model": ["A", "B", "C", "A"],
+                            "roby_2": [0.5, 0.9, 0.55, 0.1]})
+    again = pd.DataFrame({"dataset": "MNIST", "model": "A", "roby_2": [0.4, 0.6]})
+    facts = ranking.spread(natural, again)
+    assert (facts["model"], facts["seeds"]["n"], facts["all"]["n"], facts["pairs"]) == ("A", 3, 3, 3)
+    assert facts["seeds"]["sd"] == pytest.approx(0.1) and facts["limit"] == pytest.approx(0.277, abs=1e-3)
+    assert facts["apart"] == 2 and facts["share"] == pytest.approx(100 * 0.01 / natural.roby_2[:3].var())
+    # Of three values, from the chi-squared distribution with two degrees of freedom, which is exponential.
+    assert facts["seeds"]["low"] == pytest.approx(0.1 / np.sqrt(-np.log(0.025)))
+    assert facts["seeds"]["high"] == pytest.approx(0.1 / np.sqrt(-np.log(0.975)))
+    assert ranking.spread(natural, pd.DataFrame()) == ranking.spread(natural[1:], again[:1]) == {}
+    monkeypatch.setattr(figures, "networks", lambda runs: runs.assign(roby_low=0.3, roby_high=0.7))
+    (ax,) = ranking.draw_spread(natural, again).axes
+    assert [len(line.get_xdata()) for line in ax.lines] == [3, 3, 10]      # the last are the paper's
+
+
+def test_dots_stand_beside_published_values():
+    figure = pictures.dots({"share, %": {"series": {"ours": {"a": (50, 40, 60), "b": 20}},
+                                         "published": {"a": 70}, "limits": (0, 100)}})
+    (ax,) = figure.axes
+    assert [list(line.get_xdata()) for line in ax.lines] == [[40, 60], [50], [], [20], [70, 70]]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b"]
+    assert pictures.dots({"x": {"series": {}}}) is None

@@ -32,185 +32,193 @@ device: str = "auto"  # auto, cpu or cuda
 runs: str = "missing"  # the networks at full scale are those of Section IV.C
 
 # %% tags=["hide-cell"]
-import dataclasses
-
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from papers.chen import experiments, figures
-from papers.chen import models as recipes
-from papers.chen.claims import PUBLISHED_SHARE as PUBLISHED
-from report import display, prose
+from papers.chen import cost, experiments, figures
+from report import display
 from report.page import start
 
 page = start("chen/iv_f_cost", globals())
 
+# %% [markdown]
+# ## The idea
+#
+# {ref}`ROBY <chen-iii>` needs one *forward pass*: the network evaluates each test image once. The attack (*PGD*) needs a forward and a *backward
+# pass*, which computes a gradient, for each of its 40 steps. A backward pass costs about as much as two forward passes. So ROBY should take
+# about 1 part in 120 of the attack's time.
+#
+# The paper times both on each network and claims that ROBY takes about 1% of the time of PGD, and less than a second.
+
+# %%
+display.picture(
+    cost.draw_passes(), "Passes over the test images, if a backward pass takes as long as two forward ones",
+    "One block for ROBY above a row of forty pairs of blocks for PGD.")
 
 # %% [markdown]
-# ## What the paper claims, and how it is tested
+# ## Step by step: count the passes, and time them
 #
-# ROBY needs one forward pass for each test image. With the paper's parameters PGD needs 40 forward and 40 backward passes for each
-# image on MNIST and Fashion-MNIST. For CIFAR-10 the paper does not state the number of steps; we assume 10. The paper times ROBY and PGD
-# on each network and claims that ROBY takes about 1% of the time of PGD, and less than a second.
-#
-# The times here are processor seconds of one core, measured once for each network of {ref}`Section IV.C <chen-iv-c>`
-# that ran on a CPU; those on a GPU or on two cores are left out. The paper does
-# not state its hardware, so our milliseconds are not compared with the published ones. The share of the
-# attack depends less on the hardware.
+# A small network with random weights, 60 digits, and a clock.
+
+# %% tags=["show-input"]
+from time import perf_counter
+
+import torch
+from torch import nn
+
+from report import registry
+from shared import roby
+from shared.attacks.gradient import PGD
+from shared.attacks.threat import Linf
+from shared.data import standins
+
+STEPS = 5, 10, 20, 40
+digits = standins.digits()
+x = torch.as_tensor(digits["x_test"][:60]).float() / 255
+y = torch.as_tensor(digits["y_test"][:60]).long()
+network = registry.build("chen-lenet", generator=torch.Generator().manual_seed(0), channels=1, size=28)
+passes = {"forward": 0, "backward": 0}
+
+
+def counted(name):
+    def count(*_):
+        passes[name] += 1
+    return count
+
+
+hooks = [network.register_forward_hook(counted("forward")),
+         network.register_full_backward_hook(counted("backward"))]
+
+
+def timed(function, *arguments):
+    """Seconds, and the passes that were counted meanwhile."""
+    passes.update(forward=0, backward=0)
+    begin = perf_counter()
+    function(*arguments)
+    return perf_counter() - begin, dict(passes)
+
+
+def attack(steps):
+    z = x.clone()
+    for _ in range(steps):
+        z = z.detach().requires_grad_()
+        nn.functional.cross_entropy(network(z), y, reduction="sum").backward()
+        z = (x + (z.detach() + 0.01 * z.grad.sign() - x).clamp(-0.3, 0.3)).clamp(0, 1)
+    return z
+
+
+def score():
+    with torch.no_grad():
+        logits = network(x)
+    return roby.roby(roby.layout(logits, y)).roby
+
+
+attack(1)                                           # warm up
+seconds, once = timed(score)
+by_steps = {steps: timed(attack, steps) for steps in STEPS}
 
 # %%
-def on_a_cpu(results):
-    """Of some `Results` the runs on a CPU, recorded ones on one core: a GPU measured several at a time."""
-    def timed(runs):
-        return {name: run for name, run in runs.items() if not run.provenance["device"].startswith("NVIDIA")
-                and (run.provenance["threads"] == 1 or run is not results.recorded.get(name))}
+_, fast = timed(PGD(Linf(0.3), steps=STEPS[-1], step=0.01, random_start=False).propose, network, x, y, None)
+assert once == {"forward": 1, "backward": 0}
+assert by_steps[STEPS[-1]][1] == fast == dict.fromkeys(passes, STEPS[-1])
+for hook in hooks:
+    hook.remove()
+figure, ax = plt.subplots(figsize=(4.8, 2.4))
+times = [1000 * time for time, _ in by_steps.values()]
+ax.plot(by_steps.keys(), times, "o-", color=display.PALETTE[1], label="PGD")
+ax.axhline(1000 * seconds, color=display.PALETTE[0], label="ROBY")
+ax.set(xlabel="steps of the attack", ylabel="milliseconds", ylim=(0, None))
+ax.legend()
+share = 100_000 * seconds / times[-1]
+display.picture(figure, f"Time on the machine that built this page. ROBY takes {share:.1f}% of the time of "
+                f"{STEPS[-1]} steps here", "A line that rises with the steps, and a flat one near zero.")
 
-    return dataclasses.replace(
-        results, recorded=timed(results.recorded), own=timed(results.own),
-        outdated={name: why for name, why in results.outdated.items() if name in timed(results.recorded)})
+# %% [markdown]
+# The counts equal those of the fast code. On so small a network the computation of ROBY itself weighs more than below.
+#
+# ## What came out
+#
+# Times are processor seconds of one core, measured once for each network of {ref}`Section IV.C <chen-iv-c>` that ran on a CPU. The paper does not
+# state its hardware, so that milliseconds cannot be compared. The share of the attack's time depends less on the hardware.
 
-
+# %%
 scale = page.scale(**experiments.small("lenet"))
-natural = on_a_cpu(page.results(experiments.natural).only(figures.printed))
-IMAGES = 10_000         # test images of ROBY, and of the attack as the paper counts them
-PROXY = "proxy: one core of a CPU; the paper does not state its hardware"
-NOT_MEASURED = "not measured: not all ten networks of the data set are timed on one core"
-STEPS = 40
-EXPECTED = 100 / (3 * STEPS)    # percent: one forward pass over all steps, of three passes each
-
-
-# %%
-def in_bf16(row):
-    """Whether a network was attacked in bfloat16: if its recipe wants that, on a processor that has it."""
-    # A row says nothing of the processor. The run that it is made of does; it is found by its times.
-    device = next(run.provenance["device"] for run in (*natural.recorded.values(), *natural.own.values())
-                  if run.result["seconds"] == row["seconds"])
-    wanted = recipes.OWN.get(row["architecture"], {}).get("bf16", recipes.NATURAL.bf16)
-    return wanted and "no bf16" not in device
+natural = cost.on_a_cpu(page.results(experiments.natural).only(figures.printed))
 
 
 def costs(runs):
-    """A row a network: milliseconds of each step for 10,000 images, and shares of the attack in percent.
-
-    share    ROBY with its forward pass in float32, over the attack
-    alike    the forward pass in the arithmetic of the attack, over the attack
-    slower   the forward pass in float32 over that in the arithmetic of the attack
-    """
-    rows = []
-    for u in runs.to_dict("records"):
-        times, scaled = u["seconds"], 1000 * IMAGES / u["images_attack"]
-        forward, measure = (1000 * times[name] * IMAGES / len(u["margins"]) for name in ("forward", "roby"))
-        rows.append({"dataset": experiments.DATASETS[u["dataset"]], "model": experiments.SPELT[u["model"]],
-                     "steps": experiments.attacks_on(u["dataset"])["text"].steps, "forward": forward,
-                     "roby": measure, "pgd": times["text"] * scaled, "bf16": in_bf16(u),
-                     "share": 100 * (forward + measure) / (times["text"] * scaled),
-                     "alike": 100 * times["forward_attacked"] / times["text"],
-                     "slower": forward / (times["forward_attacked"] * scaled)})
-    return rows
+    """A row a network: times for 10,000 images, and shares of the attack in percent."""
+    return cost.costs(natural, runs)
 
 
 # %% [markdown]
-# ## Cost of each network
+# ### ROBY takes one to two parts in a hundred of the attack's time
+#
+# The grey line is the share that the count of passes gives.
 
 # %%
-HEADER = {"dataset": "data set", "model": "network", "forward": "forward pass, float32, s",
-          "roby": "ROBY of the logits, ms", "pgd": "PGD, s", "arithmetic": "number format of PGD",
-          "share": "ROBY with forward pass (float32), % of PGD",
-          "alike": "forward pass in PGD's number format, % of PGD"}
-
-
-def shown(runs):
-    """Rows of the table of costs, from the fastest network to the slowest."""
-    return [{"dataset": row["dataset"], "model": row["model"],
-             **{name: prose.number(row[name] / 1000, digits=3) for name in ("forward", "pgd")},
-             "roby": f"{row['roby']:.1f}", "arithmetic": "bfloat16" if row["bf16"] else "float32",
-             **{name: f"{row[name]:.2f}" for name in ("share", "alike")}}
-            for row in sorted(costs(runs), key=lambda row: row["forward"])]
-
-
-page.extra("costs", natural, shown, "Times on one core for 10,000 images, and shares of the attack",
-           header=HEADER)
-
-
-def shares(runs):
-    """For sentences: shares over the networks that are there and were attacked in `STEPS` steps."""
-    rows = pd.DataFrame(costs(runs))
-    rows = rows[rows.steps == STEPS]
-    if not len(rows):
-        return {}
-    fast, pgd = rows[rows.bf16], rows.pgd.sum()
-    return {"networks": len(rows), "names": " and ".join(rows.dataset.unique()), "steps": STEPS,
-            "attacked": int(runs.images_attack.max()), "images": IMAGES, "fast": len(fast),
-            "slower": fast.slower.mean() if len(fast) else None,
-            "share": between(rows.share), "alike": between(rows.alike), "mean": rows.share.mean(),
-            "ratio": 100 * (rows.forward + rows.roby).sum() / pgd, "roby": rows.roby.max(),
-            "equal": (rows.alike * rows.pgd).sum() / pgd, "expected": EXPECTED,
-            "error": (rows.share / rows.alike - 1)[~rows.bf16].abs().max() if len(fast) < len(rows) else None,
-            "least": 100 / (STEPS * rows.alike.max()), "most": 100 / (STEPS * rows.alike.min()),
-            "as_many": ", ".join(f"{rows.alike.min() / share * STEPS:.0f} to "
-                                 f"{rows.alike.max() / share * STEPS:.0f} steps on {data}"
-                                 for data, share in PUBLISHED.items()),
-            "colour": experiments.DATASETS["cifar10"],
-            "assumed": experiments.attacks_on("cifar10")["text"].steps,
-            "published": " and ".join(f"{PUBLISHED[data]:.2f}%" for data in rows.dataset.unique())}
-
-
-def box_facts(runs):
-    """For the box: the share of the attack's time, by network and in all, and the paper's."""
-    facts = shares(runs) if len(runs) else {}
-    if not facts or facts["error"] is None:
-        return {}
-    rows = [row for row in costs(runs) if row["steps"] == STEPS]
-    paper, = {PUBLISHED[row["dataset"]] for row in rows}
-    return {"networks": facts["networks"], "names": facts["names"], "ratio": facts["ratio"],
-            "nth": round(100 / facts["ratio"], -1), "low": min(row["share"] for row in rows),
-            "high": max(row["share"] for row in rows), "paper": paper, "error": 100 * facts["error"]}
-
-
-def draw_shares(runs, facts):
-    """A bar a network: the time of ROBY in percent of the attack's; a line at the paper's mean."""
-    rows = sorted((row for row in costs(runs) if row["steps"] == STEPS), key=lambda row: row["share"])
-    figure, ax = plt.subplots(figsize=(4.8, 0.8 + 0.35 * len(rows)))
-    ax.barh([row["model"] for row in rows], [row["share"] for row in rows], color=display.PALETTE[0])
-    ax.axvline(facts["paper"], color="k", ls="--", label="paper, mean of ten networks")
-    ax.set(xlabel="time of ROBY, % of the attack's", xlim=(0, 5))
-    ax.legend(loc="lower right")
-    return figure
-
-
-def between(percents):
-    """Percentages with two decimals, from the smallest to the largest."""
-    return f"{min(percents):.2f}% to {max(percents):.2f}%"
-
-
-page.text(natural, shares,
-        "The forward pass covers {images} images; PGD was timed on {attacked} images and its time scaled to "
-        "{images}. Over the {networks} networks ({names}; {steps} steps), ROBY with its forward pass takes "
-        "{share} of the time of PGD. Their ratio of mean times is {ratio:.2f}% (paper: {published}), "
-        "their mean share {mean:.2f}%. ROBY's own computation on the logits adds at most {roby:.0f} ms.")
+page.picture(natural, lambda runs: cost.draw_shares(costs(runs)) if len(runs) else None, caption=(
+    "Time of ROBY in percent of that of an attack of 40 steps, by two timings of the forward pass"),
+    alt="A row a network: two dots each, near the paper's tick and the grey line.")
+page.text(natural, lambda runs: cost.shares(costs(runs)),
+          "Over {networks} networks ({names}) the ratio of mean times is {ratio:.2f}% (paper: {paper:.2f}%), "
+          "by the count of passes {expected:.2f}%. ROBY's own computation on the logits adds at most "
+          "{roby:.0f} ms.")
 
 # %% [markdown]
-# ## Where it differs: the number format, and the passes of a step
+# ### A step of the attack costs two to three forward passes
+#
+# The paper's own times then tell how many steps its attack had. On MNIST and Fashion-MNIST that comes near the number that it states.
 
 # %%
-page.text(natural, shares,
-        "ROBY was computed in float32, and {fast} of the {networks} networks were attacked in bfloat16. For "
-        "these a forward pass in float32 takes {slower:.1f} times as long as in bfloat16 on average. With "
-        "both in the number format of the attack, the forward pass takes {alike} of PGD "
-        "(ratio of mean times: {equal:.2f}%).")
-page.text(natural, shares,
-        "For a network attacked in float32 the last two columns time the same forward pass, on different "
-        "numbers of images. They differ by up to {error:.0%}, so a single timing can be off by that much.")
-page.text(natural, shares,
-        "On our networks a step of PGD costs {least:.1f} to {most:.1f} forward passes. At that cost the "
-        "published shares imply {as_many}; the paper states {steps} steps on MNIST and Fashion-MNIST and no "
-        "number on {colour}, where we assume {assumed}.")
-
+page.picture(natural, lambda runs: cost.draw_steps(costs(runs)), caption=(
+    "Steps that the published times imply, from the lowest to the highest cost of a step on our networks"),
+    alt="A row a data set: a dot with a range; the paper's tick at the end of the range or outside.")
+page.text(natural, lambda runs: cost.shares(costs(runs)),
+          "On our networks a step of PGD costs {least:.1f} to {most:.1f} forward passes. The paper states "
+          "{steps} steps on MNIST and Fashion-MNIST, and none on {colour}, where we assume {assumed}.")
 
 # %% [markdown]
-# ## Table X: time of ROBY and of PGD
+# ## Where it differs, and why
+#
+# We cannot say that our share differs: it lies above the published one, but a single timing is too rough.
 
 # %%
+page.text(natural, lambda runs: cost.shares(costs(runs)),
+          "On {twice} of the {networks} networks both timings are of the same forward pass in the same "
+          "number format, and they differ by up to {error:.0f}%. The other {fast} were attacked in a shorter "
+          "number format (bfloat16) than ROBY was computed in. That may raise their share, but one timing "
+          "each cannot tell it from chance.")
+
+# %% [markdown]
+# ## Three things to remember
+#
+# 1. A score from clean images costs one forward pass; an attack costs two to three for each step.
+# 2. Cheap is not the same as right: {ref}`Section IV.C <chen-iv-c>` has what the score is worth.
+# 3. A time that was taken once can be far off; a comparison needs repeated timings.
+#
+# ## Try it
+#
+# 1. In the cell above, `STEPS = 1, 2, 4, 40`. Which share of the attack's time would ROBY take if one step were enough?
+# 2. Take `x[:6]` and `y[:6]`: why does ROBY refuse?
+# 3. Run the cell three times. By how much does the share move?
+
+# %%
+display.show(display.folded("Answers", (
+    "1. About a third, if the passes were all: one forward pass beside a forward and a backward one.\n"
+    "2. ROBY needs at least one image of each class, and classes that differ.\n"
+    "3. By some ten percent or more: clock, cache and other programs count too.")))
+
+# %% [markdown]
+# ## Item by item
+#
+# ### Table X: time of ROBY and of PGD
+
+# %%
+PROXY = "proxy: one core of a CPU; the paper does not state its hardware"
+NOT_MEASURED = "not measured: not all ten networks of the data set are timed on one core"
+
+
 def table_10(runs):
     """A row a data set: mean milliseconds over its ten networks."""
     whole = figures.complete(pd.DataFrame(costs(runs)), figures.TEN)
@@ -221,9 +229,13 @@ def table_10(runs):
 
 
 page.table("table-10", natural, table_10)
+page.extra("costs", natural, lambda runs: cost.table(costs(runs)),
+           "Times on one core for 10,000 images, and shares of the attack", header=cost.HEADER)
 
 # %% [markdown]
-# ## Choices that the paper leaves open
+# ### Choices that the paper leaves open
+#
+# :::{dropdown} Choices of this page
 #
 # | choice | ours | reason |
 # |---|---|---|
@@ -231,22 +243,20 @@ page.table("table-10", natural, table_10)
 # | images of the attack | times are scaled to 10,000 images | not stated; ROBY is measured on 10,000 |
 # | number format of the attack | that of the training: bfloat16 where the processor has it, float32 for MobileNetV1 and V2 | the faster one |
 # | number format of ROBY | float32 | rounding could change predicted labels and distances |
+# | times on a GPU or on two cores | left out | a GPU measured several networks at a time |
 #
-# ## Exercises
-#
-# - In the code, time the attack with 10 steps. Three passes a step predict a share of 3.3% for a forward pass: how near is it?
+# :::
 
 # %%
-best = page.best(natural)
-facts = box_facts(best)
+rows = costs(page.best(natural))
+facts = cost.shares(rows)
 page.box(
     "Is ROBY, a robustness score without an attack, much cheaper than one?",
     "Yes: the attack takes about {nth:.0f} times as long.",
     "On {networks} {names} networks the share is {ratio:.1f}% ({low:.1f}% to {high:.1f}% by network; "
-    "paper, ten "
-    "networks: {paper:.1f}%).",
+    "paper, ten networks: {paper:.1f}%).",
     "Each network was timed once; a single timing can be off by {error:.0f}%.",
-    facts=facts, results=[natural], picture=draw_shares(best, facts) if facts else None,
+    facts=facts, results=[natural], picture=cost.draw_bars(rows) if facts else None,
     alt="A bar a network: the time of ROBY in percent of the attack's, with the paper's mean as a line.")
 
 # %%

@@ -48,7 +48,7 @@ def with_status(holds, *, says, view=None, case="dataset", reads="", what="cases
         for length, flipped in lengths.items():
             if holds is not None and (other := judged(flipped)[0]) not in (holds, None):
                 return None, (f"{evidence}; with {figures.LENGTHS[length]} the epochs for the cheapest "
-                              f"networks it {'holds' if other else 'fails'}, so the claim is not judged")
+                              f"networks it {'holds' if other else 'fails'}, so that this is not tested")
         return holds, evidence
     return predicate
 
@@ -101,12 +101,12 @@ claim("table-1", "equals ranking by L2")(with_status(
     says="Spearman's rank correlation of the two is {attacks}"))
 claim("table-1", "The lower the attack success rate")(with_status(
     lambda c: round(max(c.fsa_inf, c.fsd_inf, c.fsa_2, c.fsd_2), 6) == -1 and
-    round(min(c.roby_inf, c.roby_2), 6) == 1, view=ranking.ranks, reads="the order is read literally",
+    round(min(c.roby_inf, c.roby_2), 6) == 1, view=ranking.ranks, reads="the order is taken literally",
     says="Spearman's rank correlation with attack success is {fsa_inf}, {fsd_inf} and "
          "{roby_inf} for FSA, FSD and ROBY in the L∞ form, {fsa_2}, {fsd_2} and {roby_2} in the L2 form"))
 claim("table-1", "weaker than to the Linf")(with_status(
     lambda c: c.asr_2 > c.asr_inf, case="dataset model", what="networks", printed=printed("table-1"),
-    reads="in the literal reading the L2 ball lies inside the L∞ ball, so that a perfect L∞ attack excludes "
+    reads="taken literally, the L2 ball lies inside the L∞ ball, so that a perfect L∞ attack excludes "
           "the claim",
     view=lambda rows: rows.assign(**{name: 100 * rows[name].astype(float) for name in ("asr_2", "asr_inf")}),
     says="the L2 attack flips {asr_2:%}, the L∞ attack {asr_inf:%}"))
@@ -125,7 +125,7 @@ for item, norm, highest, strength in (
         lambda c: max(c.fsa, c.fsd) < 0 < c.roby, view=of_norm(norm), says=METRICS))
     claim(item, highest, cells=True)(with_status(
         lambda c: abs(c.roby) > max(abs(c.fsa), abs(c.fsd)), view=of_norm(norm), says=METRICS,
-        reads="“highest” is read of absolute values", **strength))
+        reads="“highest” is taken of absolute values", **strength))
 
 
 def by_attack(rows):
@@ -208,8 +208,8 @@ claim("figure-5", "smaller ROBY", cells=True)(smaller(**NETWORKS, printed=as_dat
 claim("figure-6", "smaller ROBY", cells=True)(smaller(**NETWORKS))
 
 
-@claim("figure-7", "show different", open="judged by eye")
-@claim("figure-8", "Grouping of classes is poor", open="judged by eye, and “poor” names no bound")
+@claim("figure-7", "show different", open="left to the eye")
+@claim("figure-8", "Grouping of classes is poor", open="left to the eye, and “poor” names no bound")
 def by_eye(data):
     return (f"for {figures.between(data['neighbours_pct'].values())} of the {data['images']:,} images the "
             "nearest neighbour in the map has their class")
@@ -308,7 +308,7 @@ def pairs_of_cnns(rows):
 
 claim("table-9", "without dropout")(with_status(
     lambda c: c.without < getattr(c, "with"), view=pairs_of_cnns, printed=printed("table-9"), what="pairs",
-    reads="“more robust” is read as a smaller attack success",
+    reads="“more robust” is taken as a smaller attack success",
     says="attack success {without:%} without and {with:%} with dropout"))
 
 

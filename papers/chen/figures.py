@@ -13,6 +13,7 @@ from report.cell import Cell
 from report.comparison import over_alike
 from shared import roby
 from shared.runtime import UserError
+from shared.statistics import share_interval
 
 TEN = len({row["model"] for row in PAPER["table-1"].rows})
 WIDER, DEEPER = ([row["model"] for row in PAPER[item].rows] for item in ("table-6", "table-7"))
@@ -36,9 +37,11 @@ def printed(run):
 def those(results, models):
     """Of some `Results` the recorded runs of these networks, by their printed names.
 
-    The page's own stay: a small run may have none of them, and then shows others or that none is measured.
+    The page's own small ones stay: it may have none of them, and then shows others or that none is measured.
     """
-    return dataclasses.replace(results.only(lambda run: SPELT[run["model"]] in models), own=results.own)
+    chosen = results.only(lambda run: SPELT[run["model"]] in models)
+    small = {name: run for name, run in results.own.items() if run is not results.recorded.get(name)}
+    return dataclasses.replace(chosen, own=chosen.own | small)
 
 
 def resampled(run, images="test"):
@@ -109,6 +112,19 @@ def success(run, attack):
         return np.nan
     wrong = np.asarray(run["attacks"][attack]["predicted"]) != np.asarray(run["labels"])
     return float(wrong[correct].mean())
+
+
+def percent(run, attack):
+    """`(percent, low, high)`: the share of a run's correct images that an attack flips, its 95% interval."""
+    count, share = int(np.sum(run["correct"])), success(run, attack)
+    if np.isnan(share):
+        return np.full(3, np.nan)
+    return 100 * np.array([share, *share_interval(round(share * count), count)])
+
+
+def names(runs):
+    """The printed name of the network of each run."""
+    return [SPELT[model] for model in runs.model]
 
 
 SHORT = "proxy: trained for"     # how the status of a network begins that was not trained to an accuracy
@@ -288,7 +304,7 @@ FIGURE_1 = {      # what `page.figure` takes
 
 # ---- figures ---------------------------------------------------------------------------------------------
 def draw_networks(rows, series, *, sort=None, axis="success rate or measure"):
-    """A panel a data set: columns of a table over its networks.
+    """A panel a data set: columns of a table, a dot a network.
 
     series  {column: label};  sort: the column that orders networks, None keeps the order of the rows
     axis    the label of the vertical axis
@@ -300,8 +316,8 @@ def draw_networks(rows, series, *, sort=None, axis="success rate or measure"):
         nets = rows[rows.dataset == data]
         nets = nets.sort_values(sort, kind="stable") if sort else nets
         for n, (column, label) in enumerate(series.items()):
-            ax.plot(range(len(nets)), nets[column].astype(float), display.LINES[n % len(display.LINES)], ms=6,
-                    marker=display.MARKERS[n], color=display.PALETTE[n], label=label)
+            ax.plot(range(len(nets)), nets[column].astype(float), display.MARKERS[n], ms=6,
+                    color=display.PALETTE[n], label=label)
         ax.set_xticks(range(len(nets)), nets.model, rotation=25, ha="right")
         ax.set(title=data, ylim=(-0.03, 1.05), ylabel=axis)
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(series))

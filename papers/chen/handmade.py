@@ -2,14 +2,15 @@
 
 The classifier is the nearest centre: the boundary of two classes is the plane half-way between their centres.
 """
-from statistics import mean
+from statistics import mean, median
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import torch
 from torch import nn
 
-from papers.chen import ranking
+from papers.chen import pictures, ranking
 from report import display
 from report.cell import Cell
 from report.verdict import equality
@@ -20,7 +21,7 @@ WIDTHS = 1, 3                                 # between which the widths of clas
 SEPARATION, FEW = 1.5, 20                     # of random arrangements; samples of each class
 # The measures as a table names them, with the rank correlation with the distance to the boundary if perfect.
 MEASURES = {"fsa": ("FSA, Algorithm 1", 1), "fsd": ("FSD, Algorithm 1", 1), "roby": ("ROBY, Algorithm 1", -1),
-            "overlap": ("relative overlap", -1), "equations": ("ROBY, Equations 5 to 10", -1)}
+            "overlap": ("unscaled overlap", -1), "equations": ("ROBY, Equations 5 to 10", -1)}
 NAMES = {name: words for name, (words, _) in MEASURES.items()}
 
 
@@ -74,6 +75,35 @@ def algorithm_1(classes, p, *, dist=dist, centre=centre, norm=norm, sign=1):
     return {"fsa": fsa, "fsd": mean(norm(d_list)), "roby": mean(norm(roby_list))}
 
 
+def first_sample(samples):
+    """The first sample instead of the centre."""
+    return samples[0]
+
+
+def by_largest(values):
+    """Scaled by the largest value alone."""
+    return [v / max(values) for v in values]
+
+
+def medians(samples):
+    """The median instead of the mean of each coordinate."""
+    return [median(column) for column in zip(*samples)]
+
+
+# Errors that the check of an equation or of the algorithm has to notice, and the numbers that it compares.
+ERRORS = {
+    "equation-3": ("fsd", {"centre": (medians, first_sample)}),
+    "equation-4": ("fsd", {"dist": (lambda a, b, p: dist(a, b, 1), lambda a, b, p: dist(a, b, 2) ** 2)}),
+    "equation-5": ("fsa", {"norm": (list, by_largest)}),
+    "equation-6": ("fsa", {"mean": (median, max)}),
+    "equation-7": ("fsd", {"dist": (lambda a, b, p: dist(a[1:], b[1:], p),)}),
+    "equation-8": ("fsd", {"mean": (median, sum)}),
+    "equation-9": ("roby", {"sign": (-1, 0)}),
+    "equation-10": ("roby", {"mean": (median, max)})}
+ALGORITHM = {"sign": (-1,), "norm": (by_largest,), "dist": (lambda a, b, p: dist(a, b, 1),),
+             "centre": (first_sample,)}
+
+
 def checked(steps, fast, classes, names, **changes):
     """Data and evidence of steps that agree with `fast` {p: numbers} in `names`, and do not when changed."""
     def same(p, **change):
@@ -92,6 +122,30 @@ def work(classes):
     calls = []
     algorithm_1(classes, 2, dist=lambda a, b, p: calls.append(1) or dist(a, b, p))
     return {"distances": len(calls), "samples": sum(map(len, classes)), "classes": len(classes)}
+
+
+def counts(classes):
+    """`work` on classes, on twice as many samples of each, and on twice as many classes."""
+    moved = [[[v + 9 for v in f] for f in samples] for samples in classes]
+    return [work(some) for some in (classes, [2 * samples for samples in classes], classes + moved)]
+
+
+def predicted_class(features):
+    """Data and evidence of Equation 1: the largest softmax output is of the class of the largest logit."""
+    largest = features.argmax(1)
+    same = bool((features.softmax(1).argmax(1) == largest).all())
+    changed = [(other != largest).any() for other in (features.softmax(0).argmax(1), features.argmin(1))]
+    return {"data": {"samples": len(features), "same": same}, "evidence": equality(same, changed=changed)}
+
+
+def planes(features, centres, y):
+    """Data and evidence of Equation 2: the class changes just behind the nearest plane, and not before."""
+    gap, behind = boundary(features, centres, y)
+    ahead = gap[:, None] * nn.functional.normalize(centres[behind] - centres[y])
+    stays, left, away = ((torch.cdist(features + step * ahead, centres).argmin(1) == y)[gap > 0]
+                         for step in (0.999, 1.001, -1.001))
+    same = bool(stays.all() and not left.any())
+    return {"data": {"samples": len(stays), "same": same}, "evidence": equality(same, changed=[away.any()])}
 
 
 # ---- any model -------------------------------------------------------------------------------------------
@@ -125,6 +179,14 @@ def one_pass(images, y):
     return sum(n for n, _ in calls) == len(images) and not any(recorded for _, recorded in calls)
 
 
+def any_model(features, y, seed):
+    """Data of Properties 2 and 3: each image is seen once; models of any kind give Algorithm 1's numbers."""
+    images = ((features - features.min()) / (features.max() - features.min())).float().view(-1, 1, 2, 5)
+    agree = [agrees(model, images, y) for model in models(seed)]
+    return {"property-2": {"images": len(images), "same": one_pass(images, y)},
+            "property-3": {"models": len(agree), "same": all(agree)}}
+
+
 # ---- hand-made classes -----------------------------------------------------------------------------------
 def arranged(generator, *, separation=1.0, widths=None, samples=SAMPLES):
     """Offsets [n, 10] of samples to their centres, the centres [10, 10] and the labels [n] of ten classes.
@@ -140,6 +202,13 @@ def arranged(generator, *, separation=1.0, widths=None, samples=SAMPLES):
         offsets[y == k] /= offsets[y == k].norm(dim=1).mean()
     widths = torch.from_numpy(generator.uniform(*WIDTHS, CLASSES)) if widths is None else widths
     return offsets * widths[y, None], centres, y
+
+
+def unequal(generator):
+    """Features, centres and labels of classes of different sizes, so that sums and means differ."""
+    offsets, centres, y = arranged(generator, separation=2.0)
+    features = torch.cat([centres[y] + offsets, centres[[0] * 7] + 2 * offsets[:7]])
+    return features, centres, torch.cat([y, y[:7] * 0])
 
 
 def boundary(features, centres, y):
@@ -170,40 +239,30 @@ def readings(generator):
             "one": described("one class three times as wide", offsets * wider, centres, y)}
 
 
-def swept(separations, offsets, centres, y):
-    """A row for each separation of classes whose centres are moved apart: it, and `described`."""
-    return pd.DataFrame([{"separation": s} | described("", offsets, s * centres, y) for s in separations])
-
-
-def draw_sweep(sweep):
-    """ROBY and the overlap over the mean centre distance, and the error, over the separation."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(display.WIDEST, 3.2))
-    for n, key in enumerate(("roby", "overlap")):
-        left.plot(sweep["separation"], sweep[key], display.LINES[n], marker=display.MARKERS[n], ms=4,
-                  color=display.PALETTE[n], label=MEASURES[key][0])
-    right.plot(sweep["separation"], sweep["error"], "-o", ms=4, color=display.PALETTE[2])
-    left.set(ylabel="measure")
-    right.set(ylabel="misclassified, %", ylim=(0, None))
-    for ax in (left, right):
-        ax.set(xscale="log", xlabel="separation of the centres")
-        ax.set_xticks([0.25, 0.5, 1, 2, 4, 8], ["¼", "½", "1", "2", "4", "8"])
-        ax.minorticks_off()
-    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    return figure
-
-
-def property_1(generator, trials, spread, draws=200):
-    """Spearman's correlations of the measures with the mean distance to the boundary, over arrangements.
+def arrangements(generator, trials, spread):
+    """A row for each of so many random arrangements: `described`.
 
     spread   by up to what factor, both ways, the separation of the arrangements differs
-    Intervals are over resampled arrangements.
     """
-    rows = pd.DataFrame([described("", *arranged(
+    return pd.DataFrame([described("", *arranged(
         generator, separation=SEPARATION * spread ** generator.uniform(-1, 1), samples=FEW))
         for _ in range(trials)])
-    again = generator.integers(trials, size=(draws, trials))
+
+
+def property_1(rows, generator, draws=200):
+    """Spearman's correlations of the measures with the mean distance to the boundary, over `arrangements`.
+
+    Intervals are over resampled arrangements.
+    """
+    again = generator.integers(len(rows), size=(draws, len(rows)))
     ranks = {name: ranking.ranked(rows[name], rows.boundary, again) for name in MEASURES}
     return {name: Cell(rank["spearman"], low=rank["low"], high=rank["high"]) for name, rank in ranks.items()}
+
+
+def ranked_arrangements(generator, trials, spread):
+    """`arrangements`, and `property_1` of them."""
+    rows = arrangements(generator, trials, spread)
+    return rows, property_1(rows, generator)
 
 
 def agreed_rows(arrangements):
@@ -212,3 +271,49 @@ def agreed_rows(arrangements):
     return [perfect, *({"arrangements": name} | {
         measure: f"{rank.value:.3f} ({rank.low:.3f} to {rank.high:.3f})" for measure, rank in ranks.items()}
         for name, ranks in arrangements.items())]
+
+
+# ---- pictures --------------------------------------------------------------------------------------------
+def draw_arrangements(rows):
+    """ROBY and the unscaled overlap over the distance to the boundary, a dot an arrangement."""
+    figure, axes = plt.subplots(1, 2, figsize=(6, 2.8))
+    for n, (ax, (key, words)) in enumerate(zip(axes, (("roby", "ROBY"), ("overlap", "unscaled overlap")))):
+        ax.plot(rows.boundary, rows[key], ".", ms=3, color=display.PALETTE[n])
+        ax.set(xlabel="mean distance to the boundary", ylabel=words)
+    return figure
+
+
+def draw_ranks(arrangements):
+    """Rank correlations of `property_1` {arrangements: its correlations}, and those of a perfect score."""
+    series = {name: {MEASURES[key][0]: (rank.value, rank.low, rank.high) for key, rank in ranks.items()}
+              for name, ranks in arrangements.items()}
+    return pictures.dots({"rank correlation with the distance to the boundary": {
+        "series": series, "published": {words: sign for words, sign in MEASURES.values()}, "guide": 0,
+        "limits": (-1.05, 1.05)}}, tick="a perfect score")
+
+
+def draw_changes(rows):
+    """What a change of the classes does to error, ROBY and the unscaled overlap; from `readings`."""
+    panels = {"misclassified, %": "error", "ROBY": "roby", "unscaled overlap": "overlap"}
+    return pictures.dots({axis: {"series": {"classes": {row["classes"]: row[key] for row in rows.values()}},
+                                 "guide": rows["base"][key], "limits": (0, 1) if key == "roby" else None}
+                          for axis, key in panels.items()})
+
+
+def draw_plane(generator, factors=(1, 3)):
+    """Three classes in a plane, moved apart: their centres, widths and distances, and the scores of both."""
+    centres, noise = np.array([[0, 0], [1.2, 0], [-0.2, 2.1]]), generator.normal(size=(3, 50, 2))
+    widths = np.array([0.3, 0.32, 0.34])
+    figure, axes = plt.subplots(1, len(factors), figsize=(6.2, 2.8))
+    for ax, factor in zip(axes, factors):
+        features = factor * centres[:, None] + widths[:, None, None] * noise
+        layout = roby.layout(torch.from_numpy(features.reshape(-1, 2)), torch.arange(3).repeat_interleave(50))
+        numbers = roby.roby(layout)
+        means = features.mean(1)
+        ax.plot(*np.vstack([means, means[:1]]).T, "--", color=display.GUIDE, lw=1)
+        for k, (samples, width) in enumerate(zip(features, layout.width)):
+            ax.plot(*samples.T, ".", color=display.PALETTE[k], ms=4)
+            ax.add_patch(plt.Circle(means[k], float(width), fill=False, color=display.PALETTE[k], lw=1.5))
+        ax.set(aspect="equal", xticks=[], yticks=[],
+               title=f"ROBY {numbers.roby:.2f}, unscaled overlap {numbers.overlap:.2f}")
+    return figure

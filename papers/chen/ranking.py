@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from papers.chen import experiments, figures
+from papers.chen import experiments, figures, pictures
 from report import display
 from report.cell import Cell, bare
 from shared.statistics import rank_correlations
@@ -110,11 +110,12 @@ def of_series(columns, what):
 # ---- intervals -------------------------------------------------------------------------------------------
 # What may rank networks: its name, and the sign of its correlation with attack success if it ranks them well.
 QUANTITIES = {"roby_2": ("ROBY, L2", 1), "roby_inf": ("ROBY, L∞", 1), "fsa_2": ("FSA, L2", -1),
-              "fsd_2": ("FSD, L2", -1), "overlap_2": ("overlap / mean centre distance, L2", 1),
+              "fsd_2": ("FSD, L2", -1), "overlap_2": ("unscaled overlap, L2", 1),
               "acc": ("accuracy", -1), "margin": ("mean margin of the logits", -1),
-              "near_random": ("boundary distance in random directions, RMS", -1),
-              "near_gradient": ("boundary distance along the gradient, L2", -1)}
-APART = {"third": "PGD at ε/3", "code": "10 L∞ steps of 2"}   # L∞ attacks that flip unlike shares of networks
+              "near_random": ("boundary distance, random directions", -1),
+              "near_gradient": ("boundary distance, along the gradient", -1)}
+# L∞ attacks that flip unlike shares of networks.
+APART = {"third": "a third of its strength", "code": "10 L∞ steps of 2"}
 
 
 def ranked(x, y, chosen=None):
@@ -130,7 +131,7 @@ def ranked(x, y, chosen=None):
 
 
 def rank_agreement(runs):
-    """Rows (data set, quantity): rank correlation with the success of PGD at ε/3, and its 95% interval.
+    """Rows (data set, quantity): rank correlation with attack success at a third of ε, and its 95% interval.
 
     The networks of a data set are drawn with replacement. Data sets that lack one of the ten have no row.
     """
@@ -145,32 +146,6 @@ def rank_agreement(runs):
 
 HEADER = {"data set": "data set", "quantity": "quantity", "sign": "sign of a good measure",
           "networks": "Spearman (95% interval over resampled networks)"}
-
-
-OVER_SEEDS = (      # with the facts of `over_seeds`
-    "Over {seeds} trainings of {model} on {data} by the same rule with other seeds, ROBY (L2) goes from "
-    "{roby_2_seeds} and the success at ε/3 from {asr_third_seeds}; over the {all} networks, each trained "
-    "once, from {roby_2_all} and from {asr_third_all}.")
-
-
-def over_seeds(runs, again):
-    """`{data set: facts}`: ROBY and attack success of trainings of one network that differ in their seed.
-
-    again   further trainings of one network on each data set; of fewer than two there are no facts
-    """
-    if not len(again):
-        return {}
-    networks, facts = figures.networks(runs), {}
-    for data, trained in figures.networks(again).groupby("dataset", sort=False):
-        others = networks[networks.dataset == data]
-        same = pd.concat([trained, others[others.model == trained.model.iloc[0]]])
-        if len(trained) > 1:
-            facts[data] = {"data": data, "seeds": len(same), "all": len(others),
-                           "model": trained.model.iloc[0]} | {
-                f"{name}_{who}": figures.between(unit * nets[name], "%" * (unit > 1), 2)
-                for name, unit in (("roby_2", 1), ("asr_third", 100))
-                for who, nets in (("seeds", same), ("all", others))}
-    return facts
 
 
 def by_features(runs):
@@ -232,7 +207,8 @@ def attacks(runs):
 
 ATTACKS = {"data set": "data set", "attack": "attack", "n": "networks", "ours": "success",
            "paper": "published", "off": "mean absolute difference, points",
-           "by_paper": "rank correlation with the published success", "by_third": "with success at ε/3"}
+           "by_paper": "rank correlation with the published success",
+           "by_third": "with success at a third of the strength"}
 
 
 def suspected(runs):
@@ -261,10 +237,10 @@ def of_suspects(runs):
     text = rows.get(experiments.SUSPECTS["text"])
     return {} if len(runs) < 3 else {
         "best": best, "off": rows[best], "networks": len(runs), "text": text, "most": text / 2,
-        "taken": "it is the main one" if rows[best] <= text / 2 else "the text's PGD stays"}
+        "taken": "it is the main one" if rows[best] <= text / 2 else "the text's attack stays"}
 
 
-VALUES = figures.NETWORK | {"asr_third": "ASR at ε/3, %"} | {
+VALUES = figures.NETWORK | {"asr_third": "flipped at a third of the strength, %"} | {
     name: words for name, (words, _) in QUANTITIES.items()}
 
 
@@ -274,22 +250,21 @@ def answer(runs, data="MNIST"):
 
     Beside `measured`: `logits`, `hidden` (as in the text) and `softmax` are rows of `by_features`, of which
     `above_0` and `below_0` count the intervals on either side of 0. `clear` names those of `rank_agreement`
-    that exclude 0. `apart` ranks the two of `APART` by each other.
+    that exclude 0, with 1 for the right order. `apart` ranks the two of `APART` by each other.
     """
     if (nets := figures.complete(figures.networks(runs), figures.TEN).get(data)) is None:
         return {}
     reading = {row["reading"]: row for row in by_features(runs) if row["data set"] == data}
     ranks = [row[f"{attack}_{norm}_rank"]
              for row in reading.values() for attack in APART for norm in figures.NORMS]
-    clear = [f"{row['quantity']} ({row['spearman']:.2f}, a good measure has the "
-             f"{'same' if row['spearman'] * row['sign'] > 0 else 'opposite'} sign)"
+    clear = [f"{row['quantity']} ({row['sign'] * row['spearman']:.2f})".replace("(-", "(−")
              for row in rank_agreement(runs) if row["data set"] == data and any(_sides([row]).values())]
     return measured(runs, data) | {
         "logits": reading["logits, true classes"],
         "hidden": reading["last hidden layer, predicted classes"],
         "softmax": reading["softmax outputs, true classes"],
         **_sides(ranks), "tried": len(ranks), "chance": 0.05 * len(ranks),
-        "clear": " and ".join(clear) or "none", "quantities": len(QUANTITIES),
+        "clear": "; ".join(clear) or "none", "quantities": len(QUANTITIES),
         "apart": spanned(ranked(nets.asr_third, nets.asr_code))}
 
 
@@ -304,7 +279,9 @@ def measured(runs, data="MNIST"):
     rows = figures.networks(runs)
     nets = rows[rows.dataset == data]
     return {} if not len(nets) else {
-        "networks": len(nets), "all": figures.TEN, "data": data,
+        "networks": len(nets), "all": figures.TEN, "data": data, "counts": ", ".join(
+            f"{(rows.dataset == name).sum()} of {figures.TEN} on {name}"
+            for name in ("MNIST", "Fashion-MNIST", "CIFAR-10")),
         **{size: figures.between(sizes, unit="", digits=9)
            for size, sizes in runs.loc[(rows.dataset == data).values, [*experiments.natural.sizes]].items()},
         "epochs": figures.between(nets.epochs, unit=""), "accuracy": figures.between(100 * nets.acc),
@@ -312,7 +289,7 @@ def measured(runs, data="MNIST"):
 
 
 # ---- boxes -----------------------------------------------------------------------------------------------
-def _trainings(runs, again, data):
+def trainings(runs, again, data):
     """`networks` of a data set, and the trainings of one of them that differ in their seed, it included."""
     nets = figures.networks(runs)
     nets = nets[nets.dataset == data]
@@ -325,12 +302,13 @@ def _trainings(runs, again, data):
 
 def box_facts(runs, again, data="MNIST"):
     """For the box: how ROBY ranks the ten networks of a data set, and its range over them and over seeds."""
-    nets, seeds = _trainings(runs, again, data) if len(runs) else ((), ())
+    nets, seeds = trainings(runs, again, data) if len(runs) else ((), ())
     if len(nets) != figures.TEN or len(seeds) < 2:
         return {}
     printed = pd.DataFrame([row for row in PRINTED if row["dataset"] == data])
     return ranked(nets.roby_2, nets.asr_third) | {
-        "data": data, "networks": len(nets), "seeds": len(seeds),
+        "inf": ranked(nets.roby_inf, nets.asr_third), "data": data,
+        "networks": len(nets), "seeds": len(seeds),
         "paper": abs(agreement(printed.roby_2, printed.asr_2)),
         **{f"{who}_{end}": value for who, some in (("all", nets), ("seeds", seeds))
            for end, value in (("low", some.roby_2.min()), ("high", some.roby_2.max()))}}
@@ -338,45 +316,107 @@ def box_facts(runs, again, data="MNIST"):
 
 def draw_box(runs, again, data="MNIST"):
     """ROBY over attack success: a dot a network, small dots for further trainings of one of them."""
-    nets, seeds = _trainings(runs, again, data)
-    figure, ax = plt.subplots(figsize=(4.8, 3.4))
+    nets, seeds = trainings(runs, again, data)
+    figure, ax = plt.subplots(figsize=(4.8, 3.6))
     x, y = 100 * nets.asr_third, nets.roby_2
     ax.plot([x.min(), x.max()], [y.min(), y.max()], "--", color=display.GUIDE, label="as the paper claims")
     ax.plot(x, y, "o", ms=7, color=display.PALETTE[0], label="ten networks")
     ax.plot(100 * seeds.asr_third, seeds.roby_2, "o", ms=4, color=display.PALETTE[1],
             label=f"{len(seeds)} trainings of {seeds.model.iloc[0]}")
     ax.set(xlabel="success of the attack, %", ylabel="ROBY")
-    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 
-def capacity_facts(runs, again, published, data="MNIST"):
-    """For the box on size: ROBY over the networks, over trainings of one, and published; attack success.
+def draw_published():
+    """The published ROBY (L2) over the published success (L2), a panel a data set."""
+    figure, axes = plt.subplots(1, len(experiments.DATASETS), figsize=(display.WIDEST, 2.4), sharey=True)
+    for ax, data in zip(axes, experiments.DATASETS.values()):
+        rows = [row for row in PRINTED if row["dataset"] == data]
+        ax.plot([100 * row["asr_2"] for row in rows], [row["roby_2"] for row in rows], "o", ms=5,
+                color=display.PRINTED)
+        ax.set(title=data, xlabel="labels flipped, %")
+    axes[0].set_ylabel("ROBY")
+    return figure
 
-    `unlike` says whether the networks were trained by different rules.
+
+def draw_success(runs, attacks, data="MNIST", paper=None):
+    """Success of attacks {name: words} on each network of a data set, and the published success (L∞).
+
+    paper   {network: published percent}, whose order the rows take; None: those of Table I, rows by success
     """
-    nets, seeds = _trainings(runs, again, data)
-    if not len(nets) or len(seeds) < 2:
+    runs = runs[[experiments.DATASETS[name] == data for name in runs.dataset]]
+    names = figures.names(runs)
+    series = {words: {name: figures.percent(run, attack) for name, run in zip(names, runs.to_dict("records"))}
+              for attack, words in attacks.items()}
+    order = paper or sorted(names, key=lambda name: [*series.values()][-1][name][0])
+    return pictures.dots({"label flipped, % of the correctly classified images": {
+        "series": series, "published": paper or published("asr_inf", data), "limits": (0, 101)}},
+        [name for name in order if name in names])
+
+
+def draw_ranks(runs):
+    """How each quantity orders the ten networks of a data set beside attack success, 1 if perfectly."""
+    rows, panels = rank_agreement(runs), {}
+    for data in dict.fromkeys(row["data set"] for row in rows):
+        printed = pd.DataFrame([row for row in PRINTED if row["dataset"] == data])
+        some = [row for row in rows if row["data set"] == data and row["spearman"] is not None]
+        panels[f"rank correlation with the attack\n({data}; 1: the right order)"] = {
+            "series": {"ten networks": {row["quantity"]: row["sign"] * np.array(
+                [row["spearman"], row["low"], row["high"]]) for row in some}},
+            "published": {words: sign * agreement(printed[name], printed[
+                "asr_inf" if name.endswith("inf") else "asr_2"])
+                for name, (words, sign) in QUANTITIES.items() if name in printed},
+            "guide": 0, "limits": (-1.05, 1.05)}
+    return pictures.dots(panels) if panels else None
+
+
+def spread(runs, again, data="MNIST"):
+    """Facts: how ROBY (L2) spreads over trainings of one network, and over networks trained once each.
+
+    Standard deviations with their 95% intervals, for normally distributed scores; how many pairs of networks
+    lie further apart than two trainings of one network do in 95 of 100 cases. {} of fewer than two trainings.
+    """
+    nets, seeds = trainings(runs, again, data) if len(runs) else ((), ())
+    if len(nets) < 2 or len(seeds) < 2:
         return {}
-    wide = nets.set_index("model").loc[list(figures.WIDER)].asr_third * 100
-    printed = [row["roby"] for row in published.values()]
-    return {"sizes": len(nets), "seeds": len(seeds), "first": wide.iloc[0], "last": wide.iloc[-1],
-            "unlike": nets.status.notna().any(),
-            "sizes_low": nets.roby_2.min(), "sizes_high": nets.roby_2.max(),
-            "seeds_low": seeds.roby_2.min(), "seeds_high": seeds.roby_2.max(),
-            "paper_low": min(printed), "paper_high": max(printed)}
+    facts = {"data": data, "model": seeds.model.iloc[0]}
+    for who, some in (("seeds", seeds.roby_2), ("all", nets.roby_2)):
+        free, sd = len(some) - 1, float(some.std())
+        low, high = sd * np.sqrt(free / stats.chi2.ppf((0.975, 0.025), free))
+        facts[who] = {"n": len(some), "sd": sd, "low": float(low), "high": float(high)}
+    limit = 1.96 * np.sqrt(2) * facts["seeds"]["sd"]
+    gaps = np.abs(np.subtract.outer(nets.roby_2.values, nets.roby_2.values))[np.triu_indices(len(nets), 1)]
+    return facts | {"limit": float(limit), "pairs": len(gaps), "apart": int((gaps > limit).sum()),
+                    "share": 100 * (facts["seeds"]["sd"] / facts["all"]["sd"]) ** 2}
 
 
-def draw_sizes(runs, again, published, data="MNIST"):
-    """ROBY of each network, the published value as a cross, and further trainings of one as small dots."""
-    nets, seeds = _trainings(runs, again, data)
-    figure, ax = plt.subplots(figsize=(4.8, 3.4))
-    place = {model: n for n, model in enumerate(published)}
-    ax.plot(nets.model.map(place), nets.roby_2, "o", ms=7, color=display.PALETTE[0], label="ours")
-    ax.plot(seeds.model.map(place), seeds.roby_2, "o", ms=4, color=display.PALETTE[1],
-            label=f"{len(seeds)} trainings of {seeds.model.iloc[0]}")
-    ax.plot(place.values(), [row["roby"] for row in published.values()], "x", color="k", label="paper")
-    ax.set_xticks(list(place.values()), place, rotation=25, ha="right")
-    ax.set(ylabel="ROBY")
-    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+def draw_spread(runs, again, words="architectures", paper=None):
+    """ROBY of trainings of one network and of networks trained once, here and published; a row each.
+
+    paper   {data set: published values}; None: those of Table I
+    """
+    panels = {}
+    for data in experiments.DATASETS.values():
+        nets, seeds = trainings(runs, again, data)
+        if len(nets) and len(seeds) > 1:
+            printed = paper[data] if paper else [r["roby_2"] for r in PRINTED if r["dataset"] == data]
+            panels[data] = {f"{seeds.model.iloc[0]}, trained {len(seeds)} times": seeds,
+                            f"{len(nets)} {words}, once each": nets,
+                            f"paper: {len(printed)} {words}": printed}
+    if not panels:
+        return None
+    figure, axes = plt.subplots(len(panels), 1, figsize=(5.6, 0.5 + 1.5 * len(panels)), squeeze=False,
+                                sharex=True)
+    for ax, (data, rows) in zip(axes[:, 0], panels.items()):
+        for place, (some, color) in enumerate(zip(rows.values(), (*display.PALETTE[1::-1], display.PRINTED))):
+            if place < 2:       # whiskers: over test images
+                ax.hlines(np.linspace(place - 0.2, place + 0.2, len(some)), some.roby_low, some.roby_high,
+                          color=color, alpha=0.5)
+                ax.plot(some.roby_2, np.linspace(place - 0.2, place + 0.2, len(some)), "o", color=color, ms=5)
+            else:
+                ax.plot(some, [place] * len(some), "|", color=color, ms=12, mew=2)
+        ax.set_yticks(range(len(rows)), rows)
+        ax.set(title=data, ylim=(len(rows) - 0.5, -0.5))
+    axes[-1, 0].set_xlabel("ROBY")
     return figure

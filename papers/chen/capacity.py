@@ -1,0 +1,175 @@
+"""Networks of other sizes (Section IV.E): rows of the tables, facts, pictures."""
+import math
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from torch import nn
+
+from papers.chen import experiments, figures, models, pictures, ranking
+from report import display, registry
+
+SIDES = {"neurons": figures.WIDER, "layers": figures.DEEPER}
+AXES = {"neurons": ("neurons in each of two layers", range(0, 4001, 1000)),
+        "layers": ("layers of 4,000 neurons", range(2, 6))}
+LINES = {"asr_text": "the paper's attack", "asr_third": "a third of its strength", "roby_2": "ROBY, L2"}
+KINDS = {"conv": nn.Conv2d, "pool": nn.MaxPool2d, "dropout": nn.Dropout, "fc": nn.Linear}
+
+
+# ---- rows ------------------------------------------------------------------------------------------------
+def printed_names(runs):
+    """The networks with attack success and ROBY named as printed."""
+    return figures.networks(runs).rename(columns={"asr_text": "asr", "roby_2": "roby"})
+
+
+def table_rows(runs):
+    """Rows of Tables VI, VII and IX."""
+    return figures.as_cells(printed_names(runs), ("asr", "roby"))
+
+
+def table_8():
+    """A row a CNN: which kinds of layers it has."""
+    built = {name: list(registry.build("chen-cnn", channels=1, size=28, **options).modules())
+             for name, options in models.CNNS.items()}
+    return [{"model": name, **{kind: any(isinstance(m, of) for m in modules) for kind, of in KINDS.items()}}
+            for name, modules in built.items()]
+
+
+def by_size(runs):
+    """`{side: its networks by size, with their number of neurons or layers}`."""
+    rows, panels = figures.networks(runs), {}
+    for side, asked in SIDES.items():
+        nets = rows[rows.model.isin(asked)]
+        panels[side] = nets.assign(size=[models.FCNS[m][side] for m in nets.model]).sort_values("size")
+    return panels
+
+
+def figure_10(runs):
+    """Networks in each panel, and rank correlations of the size with attack success and ROBY."""
+    return {side: {"networks": len(nets), "status": figures.shortest(nets.status)} | {
+        name: ranking.agreement(nets["size"], nets[name]) if len(nets) == len(SIDES[side]) else None
+        for name in ("asr_text", "asr_third", "roby_2", "overlap_2", "near_random")}
+        for side, nets in by_size(runs).items()}
+
+
+def figure_11(runs):
+    """Panels, networks, and Pearson's correlation of attack success and ROBY in each data set."""
+    rows = printed_names(runs)
+    return {"panels": rows.dataset.nunique(), "networks": len(rows),
+            "pearson": {data: {key: value for key, value in numbers.items() if key in ("status", "pearson")}
+                        for data, numbers in ranking.of_cnns(rows).items()}}
+
+
+# ---- sentences -------------------------------------------------------------------------------------------
+def lengths(runs):
+    """For sentences: how many dense networks there are, and how long they were trained."""
+    if not len(runs):
+        return {}
+    parts = [f"{len(some)} for {figures.between(some.epochs, unit='')} epochs on {images:,} images"
+             for images, some in runs.groupby("images_train", sort=False)]
+    return {"networks": len(runs), "all": len(models.FCNS), "lengths": ", ".join(parts),
+            "accuracy": figures.between(100 * runs.test_accuracy)}
+
+
+def ends(runs):
+    """For sentences: first and last network of each panel, rank correlations over all; {} of fewer."""
+    panels, nets = by_size(runs), figures.networks(runs)
+    if any(len(some) < len(SIDES[side]) for side, some in panels.items()):
+        return {}
+    return {"n": len(nets)} | {
+        name: ranking.agreement(nets.asr_third, nets[name]) for name in ("roby_2", "overlap_2")} | {
+        side: dict(zip(("first", "last"), some.iloc[[0, -1]].to_dict("records")))
+        for side, some in panels.items()}
+
+
+def of_four(runs):
+    """Facts: rank correlations of ROBY and of the overlap with attack success over the CNNs, by data set."""
+    whole, n = figures.complete(figures.networks(runs), len(figures.CNNS)), len(figures.CNNS)
+    return whole and {"n": n, "chance": 2 / math.factorial(n)} | {name: ", ".join(
+        f"{ranking.agreement(nets.asr_third, nets[name]):.2f} on {data}"
+        for data, nets in whole.items()) for name in ("roby_2", "overlap_2")}
+
+
+def on_colour(runs, printed):
+    """Facts: attack success on the CNNs of CIFAR-10 by attack, published and ours, in words."""
+    rows, colour = figures.networks(runs), experiments.DATASETS["cifar10"]
+    nets = rows[rows.dataset == colour]
+    return {} if not len(nets) else {
+        name: figures.between(100 * nets[f"asr_{name}"]) for name in ("text", "code", "wide")} | {
+        "paper": figures.between(100 * row["asr"] for row in printed if row["dataset"] == colour)}
+
+
+def box_facts(runs, again, published, data="MNIST"):
+    """For the box on size: ROBY over the networks, over trainings of one, and published; attack success.
+
+    `unlike` says whether the networks were trained by different rules.
+    """
+    nets, seeds = ranking.trainings(runs, again, data)
+    if not len(nets) or len(seeds) < 2:
+        return {}
+    wide = nets.set_index("model").loc[list(figures.WIDER)].asr_third * 100
+    printed = [row["roby"] for row in published.values()]
+    return {"sizes": len(nets), "seeds": len(seeds), "first": wide.iloc[0], "last": wide.iloc[-1],
+            "unlike": nets.status.notna().any(),
+            "sizes_low": nets.roby_2.min(), "sizes_high": nets.roby_2.max(),
+            "seeds_low": seeds.roby_2.min(), "seeds_high": seeds.roby_2.max(),
+            "paper_low": min(printed), "paper_high": max(printed)}
+
+
+# ---- pictures --------------------------------------------------------------------------------------------
+def draw_sizes(runs, again, published, data="MNIST"):
+    """ROBY of each network, the published value as a cross, and further trainings of one as small dots."""
+    nets, seeds = ranking.trainings(runs, again, data)
+    figure, ax = plt.subplots(figsize=(4.8, 3.4))
+    place = {model: n for n, model in enumerate(published)}
+    ax.plot(nets.model.map(place), nets.roby_2, "o", ms=7, color=display.PALETTE[0], label="ours")
+    ax.plot(seeds.model.map(place), seeds.roby_2, "o", ms=4, color=display.PALETTE[1],
+            label=f"{len(seeds)} trainings of {seeds.model.iloc[0]}")
+    ax.plot(place.values(), [row["roby"] for row in published.values()], "x", color="k", label="paper")
+    ax.set_xticks(list(place.values()), place, rotation=25, ha="right")
+    ax.set(ylabel="ROBY")
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return figure
+
+
+def draw_scores(runs):
+    """Attack success at a third of the strength over ROBY and over the unscaled overlap, a dot a network."""
+    nets = figures.networks(runs)
+    if len(nets) < 2:
+        return None
+    figure, axes = plt.subplots(1, 2, figsize=(6.4, 3), sharey=True)
+    for n, (ax, key, words) in enumerate(zip(axes, ("roby_2", "overlap_2"), ("ROBY", "unscaled overlap"))):
+        ax.plot(nets[key], 100 * nets.asr_third, "o", color=display.PALETTE[n])
+        for x, y, model in zip(nets[key], 100 * nets.asr_third, nets.model):
+            ax.annotate(model.rpartition("-")[2], (x, y), xytext=(4, 3), textcoords="offset points")
+        ax.set(xlabel=words)
+    axes[0].set_ylabel("label flipped, %, by the attack\nat a third of its strength")
+    return figure
+
+
+def draw_cnns(runs, printed):
+    """Attack success and ROBY of the four CNNs on each data set beside the published values."""
+    runs = runs.to_dict("records")
+    ours = {f"{experiments.SPELT[u['model']]}, {experiments.DATASETS[u['dataset']]}": u for u in runs}
+    paper = {f"{row['model']}, {row['dataset']}": row for row in printed}
+    names = [name for name in paper if name in ours]
+    nets = {name: figures.networks(pd.DataFrame([u])).iloc[0] for name, u in ours.items()}
+    return pictures.dots({
+        "label flipped, %": {"series": {"ours": {n: figures.percent(ours[n], "text") for n in names}},
+                             "published": {name: 100 * paper[name]["asr"] for name in names},
+                             "limits": (0, 101)},
+        "ROBY": {"series": {"ours": {name: nets[name][["roby_2", "roby_low", "roby_high"]].astype(float)
+                                     for name in names}},
+                 "published": {name: paper[name]["roby"] for name in names}}}, names)
+
+
+def draw_sides(runs):
+    """Attack success and ROBY over the number of neurons and of layers."""
+    figure, axes = plt.subplots(1, 2, figsize=(display.WIDEST, 3.2), sharey=True)
+    for ax, (side, nets) in zip(axes, by_size(runs).items()):
+        for n, (name, words) in enumerate(LINES.items()):
+            ax.plot(nets["size"], nets[name], display.LINES[n], marker=display.MARKERS[n], label=words,
+                    color=display.PALETTE[n])
+        ax.set(xlabel=AXES[side][0], ylim=(-0.03, 1.05), xticks=AXES[side][1])
+    axes[0].set_ylabel("rate or ROBY")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure

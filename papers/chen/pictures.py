@@ -1,0 +1,101 @@
+"""Pictures that the pages of `chen` share: dots with ranges beside published values; classes in a plane."""
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+from torch import nn
+
+from report import display
+
+
+# ---- dot plots -------------------------------------------------------------------------------------------
+def dots(panels, names=None, *, tick="paper"):
+    """A row a name, a panel a quantity: dots with their ranges, and a tick at the published value.
+
+    panels  {label of the axis: {"series": {label: {name: value, or (value, low, high)}},
+            "published": {name: value}, "limits": ends of the axis, "guide": where a line stands}}; the
+            last three may be missing
+    names   the rows in their order; None takes those of the series
+    tick    what the legend calls the published values
+    """
+    labels = list(dict.fromkeys(label for panel in panels.values() for label in panel["series"]))
+    names = names or list(dict.fromkeys(name for panel in panels.values()
+                                        for series in panel["series"].values() for name in series))
+    if not names:
+        return None
+    figure, axes = plt.subplots(1, len(panels), sharey=True, squeeze=False, figsize=(
+        min(display.WIDEST, 3.4 + 2.2 * len(panels)), 1.3 + 0.25 * len(names)))
+    for ax, (axis, panel) in zip(axes[0], panels.items()):
+        if "guide" in panel:
+            ax.axvline(panel["guide"], color=display.PALE, lw=1.5, zorder=0)
+        for label, series in panel["series"].items():
+            n = labels.index(label)
+            shift = 0.24 * (n - (len(labels) - 1) / 2)
+            for place, name in enumerate(names):
+                if name in series:
+                    value, *ends = np.atleast_1d(series[name])
+                    ax.plot(ends, [place + shift] * len(ends), color=display.PALETTE[n], lw=2, alpha=0.6)
+                    ax.plot(value, place + shift, display.MARKERS[n], color=display.PALETTE[n], ms=5)
+        for place, name in enumerate(names):
+            if name in panel.get("published", {}):
+                ax.plot([panel["published"][name]] * 2, [place - 0.36, place + 0.36], color=display.PRINTED,
+                        lw=2.5)
+        ax.set(xlabel=axis, ylim=(len(names) - 0.4, -0.6), xlim=panel.get("limits"))
+    axes[0, 0].set_yticks(range(len(names)), names)
+    handles = [plt.Line2D([], [], color=display.PALETTE[n], marker=display.MARKERS[n], ms=5, label=label)
+               for n, label in enumerate(labels)]
+    if any(panel.get("published") for panel in panels.values()):
+        handles.append(plt.Line2D([], [], color=display.PRINTED, marker="|", ms=12, mew=2.5, ls="",
+                                  label=tick))
+    if len(handles) > 1:
+        figure.legend(handles=handles, loc="outside lower center", ncols=3 if len(panels) > 1 else 2)
+    return figure
+
+
+# ---- classes in a plane ----------------------------------------------------------------------------------
+def rings(seed=0, samples=60):
+    """Points [n, 2] of two classes in [0, 1], an arc inside another, and their labels [n]."""
+    draw = np.random.default_rng(seed)
+    y = np.arange(samples) % 2
+    angle, radius = draw.uniform(0, np.pi, samples), np.where(y, 0.46, 0.24) + draw.normal(0, 0.02, samples)
+    points = np.stack([0.5 + radius * np.cos(angle), 0.3 + radius * np.sin(angle)], 1)
+    return torch.tensor(points, dtype=torch.float32), torch.tensor(y)
+
+
+def fitted(points, labels, *, hidden, radius=0.0, steps=400):
+    """A network with two hidden layers that has learned points of a plane.
+
+    radius  of the square around each point in which an attack may move it before each step of the training
+    """
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        net = nn.Sequential(nn.Linear(2, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(),
+                            nn.Linear(hidden, 2))
+    optimiser = torch.optim.Adam(net.parameters(), lr=0.01)
+    for _ in range(steps):
+        moved = points
+        for _ in range(3 if radius else 0):
+            moved = moved.detach().requires_grad_()
+            slope, = torch.autograd.grad(nn.functional.cross_entropy(net(moved), labels), moved)
+            moved = points + (moved.detach() + radius / 2 * slope.sign() - points).clamp(-radius, radius)
+        optimiser.zero_grad()
+        nn.functional.cross_entropy(net(moved), labels).backward()
+        optimiser.step()
+    return net
+
+
+def draw_planes(networks, points, labels, *, radius=None):
+    """A panel a network `{title: network}`: the class of each place, points, and squares around them."""
+    axis = torch.linspace(0, 1, 150)
+    grid = torch.cartesian_prod(axis, axis)
+    figure, axes = plt.subplots(1, len(networks), figsize=(5.6, 2.6), squeeze=False)
+    for ax, (title, net) in zip(axes[0], networks.items()):
+        with torch.no_grad():
+            classes = net(grid).argmax(1).view(150, 150).T
+        ax.contourf(axis, axis, classes, levels=(-0.5, 0.5, 1.5), colors=display.PALETTE[:2], alpha=0.25)
+        for (x, y), k in zip(points.tolist(), labels.tolist()):
+            ax.plot(x, y, display.MARKERS[k], color=display.PALETTE[k], ms=3)
+            if radius:
+                ax.add_patch(plt.Rectangle((x - radius, y - radius), 2 * radius, 2 * radius, fill=False,
+                                           ec=display.PALETTE[k], lw=0.5))
+        ax.set(xticks=[], yticks=[], title=title, xlim=(0, 1), ylim=(0.1, 1), aspect="equal")
+    return figure
