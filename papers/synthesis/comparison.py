@@ -155,8 +155,10 @@ def cheap(rows, runs):
     return rows[(rows.seconds <= CHEAP * seconds_of(runs, "attack")) & (rows.instrument != BASELINE)]
 
 
-def best(runs, level="networks"):
-    """The cheap instrument of the largest rank correlation, as a dict; {} where there is none."""
-    rows = compared(runs)
-    rows = cheap(rows, runs).dropna(subset=[level]) if len(rows) else rows
-    return rows.loc[rows[level].idxmax()].to_dict() if len(rows) else {}
+def best(rows, runs):
+    """The cheap instrument of the largest rank correlation over networks, as a dict; {} where there is none.
+
+    rows   what `compared` gives of the runs
+    """
+    rows = cheap(rows, runs).dropna(subset=["networks"]) if len(rows) else rows
+    return rows.loc[rows.networks.idxmax()].to_dict() if len(rows) else {}
