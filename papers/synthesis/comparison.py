@@ -17,6 +17,7 @@ from shared.statistics import rank_correlations
 INSTRUMENTS = {"mixing": ("ren", "mixing with another digit"), "transfer": ("shu", "boxes over re-trainings"),
                "distance": ("he", "random directions"), "gradient": ("sutton", "step along the gradient"),
                "roby": ("chen", "ROBY"), "margin": (None, "margin of the logits")}
+TIMED = {"transfer": "boxes", "distance": "directions"}     # where a run's seconds have another name
 BASELINE = "margin"
 CHEAP = 0.1                 # of the attack's seconds an image
 LEVEL = 0.99                # of the intervals: five instruments, so that all hold at 95%
@@ -147,7 +148,7 @@ def generator(level):
 def seconds_of(runs, name):
     """Seconds an image, the median over networks."""
     of = runs.classes if name == "roby" else runs.images
-    return float(np.median([seconds.get(name, np.nan) / n for seconds, n in zip(runs.seconds, of)]))
+    return float(np.median([seconds[TIMED.get(name, name)] / n for seconds, n in zip(runs.seconds, of)]))
 
 
 def cheap(rows, runs):

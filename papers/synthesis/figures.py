@@ -13,7 +13,7 @@ NAMES = {"ren-a": "A", "ren-b": "B", "ren-c": "C", "shu-lenet": "LeNet", "shu-ml
          "chen-robust-1": "LeNet, robust (0.1)", "chen-robust-2": "LeNet, robust (0.2)"}
 LEVELS = {"networks": "over networks", "images": "over images\nof one network"}
 AXES = {"mixing": "1 − SSIM after mixing", "transfer": "misclassified share of the box",
-        "distance": "RMS distance in random directions", "gradient": "L2 norm of the step",
+        "distance": "random directions, RMS", "gradient": "L2 norm of the step",
         "roby": "−ROBY", "margin": "margin of the logits"}
 
 
