@@ -303,7 +303,7 @@ def test_a_section_that_fails_says_why_and_the_others_go_on(network, images):
     # What was measured before the error stays, and is in the worst case.
     assert [m.name for m in sections["Perturbations of one size"].measures] == [
         "black_box_accuracy", "noise_accuracy"]
-    assert "black-box search, noise (" in report.measure("model", "worst_accuracy").label
+    assert "each of a black-box search and noise (" in report.measure("model", "worst_accuracy").label
 
 
 @pytest.mark.parametrize("wrapped, message", [
@@ -419,7 +419,7 @@ def test_weights_come_from_pytorch_too_and_go_into_adapted_models(folder, networ
 def test_what_is_wrong_is_told_before_the_first_instrument(folder, monkeypatch):
     monkeypatch.setattr("shared.card.command.card", None)
     for words, message in (
-            ([*RIGHT, "--check", "pgd_acuracy>=0.3"], "no measure 'pgd_acuracy'; there are: accuracy, pgd_"),
+            ([*RIGHT, "--check", "pgd_acuracy>=0.3"], "no measure 'pgd_acuracy'; there are: accuracy, cal"),
             ([*RIGHT, "--check", "transfer<=1"], "no measure 'transfer'"),      # there are no re-trainings
             ([*RIGHT, "--about", "MIT"], "about 'MIT': write field=text"),
             ([*RIGHT, "--out", "card.pdf"], "a name that ends in .html"), (["mymodel:make"], "no data"),

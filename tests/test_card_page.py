@@ -76,7 +76,7 @@ def test_the_sentence_has_the_numbers_of_the_card(both):
         assert sentence == (
             f"{model}: {round(16 * worst.value)} of 16 images are correct under each of PGD, a black-box "
             f"search and noise (L∞ ≤ 0.1), 95% interval {worst.low:.0%} to {worst.high:.0%}; noise alone "
-            f"changes {right - left or 'none'} of the {right} labels that are correct without it.")
+            f"changes {right - left or 'none'} of {right} correct labels.")
         assert sentence in both.html()
     assert "Not tried: attacks that are made for the model" in both.html()
 

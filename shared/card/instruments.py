@@ -162,8 +162,8 @@ def accuracy(task: Task) -> Iterator[Measure]:
     result = share("accuracy", "classified correctly", scores.argmax(1) == y, better="higher")
     yield result
     values = calibration(scores, scores.argmax(1) == y, task.generator("calibration"))
-    yield resampled("calibration_error", "expected calibration error: distance of confidence from accuracy, "
-                    "mean over 15 bins", *values, len(x), least=0.0)
+    yield resampled("calibration_error", "expected calibration error (0: confidence equals accuracy in each "
+                    "of 15 bins)", *values, len(x), least=0.0)
     counts = y.unique(return_counts=True)[1]
     if result.low is not None and result.low <= float(counts.max()) / len(y):
         task.warnings["no-better-than-chance"] = (
@@ -270,7 +270,7 @@ def clusters(task: Task) -> Iterator[Measure]:
 
     def of(name, label):
         values = drawn[:, names.index(name)].numpy()
-        return resampled(name, label, getattr(result, name), values, len(x))
+        return resampled(name, label, getattr(result, name), values, len(x), better="lower")
 
     yield of("roby", "ROBY, its parts scaled within the model")
     yield of("overlap", "overlap of the classes over the distance of their centres (below 0: apart)")

@@ -71,13 +71,13 @@ def quantile(name: str, label: str, values: torch.Tensor, unit: str, q: float = 
 
 
 def resampled(name: str, label: str, value: float, draws: np.ndarray, n: int,
-              least: float = -np.inf) -> Measure:
-    """The `Measure` of a value of n images together, from its values over resamples; a lower one is better.
+              least: float = -np.inf, better: str = "") -> Measure:
+    """The `Measure` of a value of n images together, from its values over resamples.
 
     Its interval lies around the value: a resample is narrower, or farther from a line, than all images.
     """
     low, high = value + np.nanquantile(draws, (0.025, 0.975)) - np.nanmean(draws)
-    return Measure(name, label, value, max(least, float(low)), float(high), n, better="lower",
+    return Measure(name, label, value, max(least, float(low)), float(high), n, better=better,
                    draws=draws.tolist())
 
 

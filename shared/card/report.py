@@ -162,8 +162,7 @@ class Card:
                 if noise:
                     clean, left = (round(p["value"] * p["n"]) for p in noise
                                    if p["size"] in (0, self.settings["eps"]))
-                    text += (f"; noise alone changes {clean - left or 'none'} of the {clean:,} labels that "
-                             "are correct without it")
+                    text += (f"; noise alone changes {clean - left or 'none'} of {clean:,} correct labels")
                 sentences.append(f"{text}{misled * (model in self.misled)}.")
         return sentences
 

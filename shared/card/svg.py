@@ -65,7 +65,7 @@ def sizes(card: Card) -> str:
     return figure("Accuracy against the norm of the perturbation",
                   f'<div class="panels">{"".join(panels)}</div>{stopped}',
                   "The share of images that stay correct up to each norm, with 95% intervals. An attack that "
-                  "is no better than noise shows no robustness.")
+                  f"is no better than noise shows no robustness. {keys(card) * (len(card.sections) > 1)}")
 
 
 def panel(norm: str, curves: list[tuple[str, str, dict[str, Any]]]) -> str:
@@ -95,11 +95,13 @@ def panel(norm: str, curves: list[tuple[str, str, dict[str, Any]]]) -> str:
                     f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>')
             parts.append(titled(mark, f"{name}, {NORMS[norm]} {number(p['size'])}: {p['value']:.1%}, "
                                       f"n = {p['n']}"))
-        y = bottom + 58 + 18 * k
-        parts.append(f'<path d="M{left} {y - 5}h34" stroke-width="2" {stroke}/>'
-                     + text(left + 42, y, name, "start"))
         words.append(f"{name}: " + ", ".join(f"{p['value']:.0%} at {number(p['size'])}" for *_, p in places))
-    return drawing(320, bottom + 50 + 18 * len(curves), f"Accuracy, {NORMS[norm]} norm. {'; '.join(words)}",
+    attacks = dict.fromkeys(curve["attack"] for *_, curve in curves)
+    for y, attack in enumerate(attacks):
+        y = bottom + 58 + 18 * y
+        parts.append(f'<path d="M{left} {y - 5}h34" class="line" stroke-dasharray="{DASHES[attack]}"/>'
+                     + text(left + 42, y, attack, "start"))
+    return drawing(320, bottom + 50 + 18 * len(attacks), f"Accuracy, {NORMS[norm]} norm. {'; '.join(words)}",
                    parts)
 
 
@@ -152,7 +154,7 @@ def planes(card: Card) -> str:
     shown = [(model, e) for model, entries in examples(card).items() for e in entries if "plane" in e]
     drawn = "".join(f"<div><small>{escape(model) + ', ' if len(card.sections) > 1 else ''}image {e['row']}"
                     f"</small>{plane(e)}</div>" for model, e in shown)
-    drawn = f'<div class="panels">{drawn}</div>' if shown else missing(
+    drawn = f'<div class="panels planes">{drawn}</div>' if shown else missing(
         card, ("Nearest adversarial image",), "no adversarial image was found")
     return figure(
         "Labels in planes through two images", drawn,
@@ -174,7 +176,7 @@ def plane(entry: dict[str, Any]) -> str:
                             'shape-rendering="crispEdges"/>', f"label {label}"))
     for label, cells in counts.items():
         if len(cells) >= NOTED * side**2:
-            x, y = inmost(cells)
+            x, y = inmost([cell for cell in cells if abs(cell[1] - side / 2) > 6] or cells)    # beside marks
             parts.append(text(x + 0.5, y + 2, str(label), more=' class="name"'))
     across, up = ((side - 1) * (0 - ends[0]) / (ends[1] - ends[0]) + 0.5 for ends in (ACROSS, UP))
     there = across + (side - 1) / (ACROSS[1] - ACROSS[0])
@@ -231,13 +233,13 @@ def place(card: Card, others: dict[str, dict[str, float | None]]) -> str:
     colours = dict(zip(card.sections, COLOURS))
     for model, x, y in marks:
         cx, cy = at(x, y)
-        parts.append(titled(f'<path d="M{cx:.1f} {cy - 11:.1f}l10 18h-20z" fill="{colours[model]}" '
+        parts.append(titled(f'<path d="M{cx:.1f} {cy:.1f}l9 16h-18z" fill="{colours[model]}" '
                             'class="own"/>', f"{model}: {x:.1%}, {number(y)}"))
     words = "; ".join(f"{name}: {x:.0%}, {number(y)}" for name, x, y in [*marks, *dots])
     numbers = ". ".join(f"{i}&nbsp;{escape(name)}" for i, (name, *_) in enumerate(dots, 1))
     return figure(title, drawing(396, 258, f"Worst-case accuracy and median norm. {words}", parts),
-                  "Vertical: median L2 norm of the nearest adversarial image, on its own test images. "
-                  f"{keys(card)} {numbers}.")
+                  "Vertical: median L2 norm of the nearest adversarial image. Numbers: known networks, on "
+                  f"their own test images. Tips of triangles: {keys(card)} {numbers}.")
 
 
 def keys(card: Card) -> str:
