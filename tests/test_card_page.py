@@ -155,8 +155,8 @@ def test_images_of_the_page_are_the_card_s(straight):
     assert len(entries) == 6 and {e["label"] for e in entries} == {0, 1}
     assert ["plane" in e for e in entries] == [True, True, False, False, False, False]
     for entry in entries[:2]:       # the clean image, and the adversarial one a unit to its right
-        middle = entry["plane"][CELLS // 2]
-        assert (middle[CELLS // 3], middle[2 * (CELLS // 3)]) == (entry["label"], entry["predicted"])
+        across = entry["plane"][CELLS // 2]
+        assert (across[CELLS // 3], across[2 * (CELLS // 3)]) == (entry["label"], entry["predicted"])
     for entry in entries:
         row = entry["row"]
         place = report.images["attacked"].index(row)
@@ -294,7 +294,7 @@ def test_a_browser_shows_the_page_without_a_complaint(both, tmp_path):
         page.evaluate(axe)
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
-            found = page.evaluate("axe.run(document, {resultTypes: ['violations'], preload: false})")
-            wrong += [(scheme, v["id"], v["nodes"][0]["html"][:120]) for v in found["violations"]]
+            report = page.evaluate("axe.run(document, {resultTypes: ['violations'], preload: false})")
+            wrong += [(scheme, v["id"], v["nodes"][0]["html"][:120]) for v in report["violations"]]
         chromium.close()
     assert wrong == []

@@ -196,8 +196,8 @@ def length(row: list[int], start: int) -> int:
 
 def inmost(cells: list[tuple[int, int]]) -> tuple[int, int]:
     """The cell that lies next to the middle of some cells."""
-    middle = [sum(place) / len(cells) for place in zip(*cells)]
-    return min(cells, key=lambda cell: math.dist(cell, middle))
+    centre = [sum(place) / len(cells) for place in zip(*cells)]
+    return min(cells, key=lambda cell: math.dist(cell, centre))
 
 
 # ---- known networks --------------------------------------------------------------------------------------
