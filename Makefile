@@ -9,6 +9,7 @@
 # make records   every record anew, from the recorded runs alone
 # make card      MODEL=package.module:factory (or folder/file.py:factory) WEIGHTS=net.safetensors (or .pt) DATA=images.npz OUT=card.html
 #                CHECK="pgd_accuracy>=0.3" IMAGES=n RETRAINED="..." EPS=8/255 NORM=Linf|L2 RESTARTS=n SSIM=uniform MEAN=... STD=...
+#                ABOUT="licence=MIT 'training data=MNIST'": what the card says of the model
 #                With make -C the files are those of the folder where you stand.
 # make same      does changed code compute what it did? then its digest is entered; EXPERIMENT=he/attacks: of one;
 #                FROM=commit: compared with that one, not with the last
@@ -74,7 +75,8 @@ card: $(READY)
 	@cd "$(if $(findstring w,$(firstword -$(MAKEFLAGS))),$(PWD),$(CURDIR))" && python -P -m shared.card $(MODEL) \
 	    $(if $(WEIGHTS),--weights $(WEIGHTS)) $(if $(RETRAINED),--retrained $(RETRAINED)) --data "$(DATA)" --out "$(OUT)" \
 	    $(if $(IMAGES),--images $(IMAGES)) --check "$(CHECK)" $(if $(EPS),--eps $(EPS)) $(if $(NORM),--norm $(NORM)) \
-	    $(if $(RESTARTS),--restarts $(RESTARTS)) $(if $(SSIM),--ssim $(SSIM)) $(if $(MEAN),--mean "$(MEAN)") $(if $(STD),--std "$(STD)")
+	    $(if $(RESTARTS),--restarts $(RESTARTS)) $(if $(SSIM),--ssim $(SSIM)) $(if $(MEAN),--mean "$(MEAN)") $(if $(STD),--std "$(STD)") \
+	    $(if $(ABOUT),--about $(ABOUT))
 
 data: $(READY)
 	python -m workflow.data

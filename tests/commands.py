@@ -23,7 +23,8 @@ KNOBS = dict(PROFILE="smoke", JOBS="1", VENV=".venv", PYTHON=sys.executable, KEE
              HOURS="8", FIRST="sutton/cifar10", OPTIONS="--quiet", EXPERIMENT="he/attacks",
              MODEL="package.module:factory", WEIGHTS="net.safetensors", RETRAINED="net.safetensors",
              DATA="images.npz", OUT="card.html", IMAGES="4", CHECK="'pgd_accuracy>=0.3'", EPS="0.1",
-             NORM="Linf", RESTARTS="1", SSIM="uniform", MEAN="0.5", STD="0.5", FROM="HEAD", KEY="doe",
+             NORM="Linf", RESTARTS="1", SSIM="uniform", MEAN="0.5", STD="0.5",
+             ABOUT="'licence=MIT'", FROM="HEAD", KEY="doe",
              NAME="4_more", ITEM="table-2")
 # Commands that something else runs, and what.
 ELSEWHERE = {

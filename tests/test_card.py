@@ -303,7 +303,7 @@ def test_a_section_that_fails_says_why_and_the_others_go_on(network, images):
     # What was measured before the error stays, and is in the worst case.
     assert [m.name for m in sections["Perturbations of one size"].measures] == [
         "black_box_accuracy", "noise_accuracy"]
-    assert "black-box search, noise (" in report.measure("model", "worst_accuracy").label
+    assert "each of a black-box search and noise (" in report.measure("model", "worst_accuracy").label
 
 
 @pytest.mark.parametrize("wrapped, message", [
@@ -345,7 +345,8 @@ def test_a_card_goes_on_where_it_was_stopped(network, images, tmp_path):
 def test_the_page_needs_nothing_from_elsewhere(both, images, tmp_path):
     both.save(tmp_path / "card.html")
     text = (tmp_path / "card.html").read_text()
-    assert len(text) < 3e6 and not re.search(r"(src|href)=|https?:|url\(|@import|<(script|link)", text)
+    elsewhere = r'src="(?!data:image/png)|href=|https?:|url\(|@import|<(script|link)'
+    assert len(text) < 3e6 and not re.search(elsewhere, text)
     assert "prefers-color-scheme:dark" in text and "plain" in text
     saved = json.loads((tmp_path / "card.json").read_text())
     numbers = {m["name"]: m["value"] for s in saved["sections"]["plain"] for m in s["measures"]}
@@ -385,6 +386,11 @@ def test_the_command_writes_a_card_and_checks_conditions(folder, capsys):
     assert main([*RIGHT, "--check", "accuracy>=0.5, pgd_accuracy>0.999"]) == 2
     output = capsys.readouterr().out
     assert "check failed, net: pgd_accuracy" in output and "net: Nearest adversarial image, " in output
+    text = (folder / "card.html").read_text()
+    assert "<b>Check passed</b> (net): accuracy" in text and "<b>Check failed</b> (net): pgd_accuracy" in text
+    assert [c["met"] for c in json.loads((folder / "card.json").read_text())["checks"]] == [True, False]
+    assert main([*RIGHT, "--about", "licence=MIT", "training data=digits = 8 x 8"]) == 0
+    assert "<th>training data</th><td>digits = 8 x 8</td>" in (folder / "card.html").read_text()
     assert main([*RIGHT, "--retrained", "net.safetensors", "--check", "transfer>=1, alarm_clean<=0"]) == 0
 
 
@@ -413,8 +419,9 @@ def test_weights_come_from_pytorch_too_and_go_into_adapted_models(folder, networ
 def test_what_is_wrong_is_told_before_the_first_instrument(folder, monkeypatch):
     monkeypatch.setattr("shared.card.command.card", None)
     for words, message in (
-            ([*RIGHT, "--check", "pgd_acuracy>=0.3"], "no measure 'pgd_acuracy'; there are: accuracy, pgd_"),
+            ([*RIGHT, "--check", "pgd_acuracy>=0.3"], "no measure 'pgd_acuracy'; there are: accuracy, cal"),
             ([*RIGHT, "--check", "transfer<=1"], "no measure 'transfer'"),      # there are no re-trainings
+            ([*RIGHT, "--about", "MIT"], "about 'MIT': write field=text"),
             ([*RIGHT, "--out", "card.pdf"], "a name that ends in .html"), (["mymodel:make"], "no data"),
             ([], "no model: MODEL="), ([*RIGHT, "--eps", "x"], "argument --eps: invalid"),
             ([*RIGHT, "--norm", "L3"], "argument --norm: invalid choice")):

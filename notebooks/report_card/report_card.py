@@ -20,9 +20,10 @@
 # (report-card)=
 # # A report card of one or two models
 #
-# A report card applies the instruments of this book to a model and the same images. Each number has its count
-# of images, a sentence on what it means and, where there are enough images, its 95% interval. Two models are compared on the same images. Where the book has measured networks on
-# images of the same size, dots show them and a triangle shows your model. This page compares two networks of
+# A report card applies the instruments of this book to a model and the same images. It opens with one sentence to quote and four
+# pictures: accuracy against the norm of the perturbation, the nearest adversarial images, labels in planes through two of them, and
+# the model's place among networks that the book has measured. Each number below has its count of images and, where there are enough
+# images, its 95% interval. Two models are compared on the same images. This page compares two networks of
 # {ref}`He et al. <he-3>`: one trained on clean digits (“clean training”), one on adversarial digits (“adversarial training”).
 #
 # In Python the card takes three lines. A model is any callable from float32 images `[N, C, H, W]` in [0, 1] to logits; `x` has the
@@ -37,7 +38,8 @@
 #
 # The settings of the attacks are arguments: `eps=8/255` and `norm="L2"` for the perturbation's size and norm, `restarts=1` for PGD,
 # `ssim_convention="uniform"` for images of at least 7 × 7 pixels. The card ends with all settings, versions, digests of the weights and
-# the data, and a line to cite.
+# the data, and a line to cite. `about={"licence": "MIT", "training data": "MNIST"}` adds what you say of the model. `card.json` has every
+# number and every point of the pictures; `Card.of` makes the card of it again.
 #
 # On the command line a card comes from a module, its weights and an `.npz` file with the arrays `x` and `y`. With `CHECK` the exit
 # status is 2 if a number misses a bound, and 1 or 2 if the card could not be made:
@@ -49,8 +51,9 @@
 #
 # `MODEL=folder/file.py:factory` names a file instead of a module; weights may be a `.pt` file of tensors. If the model expects
 # normalised pixels, add `MEAN=0.485,0.456,0.406 STD=0.229,0.224,0.225`. `IMAGES=200` attacks 200 images instead of 100;
-# `EPS=8/255`, `NORM=L2`, `RESTARTS=1` and `SSIM=uniform` are the settings above. `RETRAINED="a.safetensors b.safetensors"` names
-# weights of the same architecture from other seeds, for the section on re-trainings. From another folder, `make -C clone card ...`
+# `EPS=8/255`, `NORM=L2`, `RESTARTS=1` and `SSIM=uniform` are the settings above, and `ABOUT="licence=MIT"` is `about`. For published
+# tables of CIFAR-10, such as RobustBench's, take `IMAGES=1000`: the default norm of colour images is theirs (L∞ 8/255).
+# `RETRAINED="a.safetensors b.safetensors"` names weights of the same architecture from other seeds. From another folder, `make -C clone card ...`
 # reads and writes the files of the folder where you stand. A stopped command goes on where it was.
 
 # %% tags=["parameters"]
@@ -161,7 +164,8 @@ page.box(
 #   does. If the two models differ beyond chance under the attacks, the card names the metrics that rank them the other way.
 # - With two models each row rests on the images that have a value of both. “Better beyond chance” holds after Holm's correction for
 #   the number of measures. Intervals are over images: they do not include what another training of the same recipe would change.
-# - A wide interval means few images: `-p images 200` makes it half as wide as 50 do.
+# - Calibration compares the probability of a label with the share of such labels that is correct. The class rows show where errors are.
+# - A wide interval means few images: `-p images 200` makes it half as wide as 50 do. The card says how many images it needs.
 
 # %%
 shares = [result.measure(name, "worst_accuracy") for name in models]

@@ -126,6 +126,7 @@ def main(words: list[str] | None = None) -> int:
     add("--restarts", type=int, default=5, help="random starts of PGD")
     add("--ssim", choices=CONVENTIONS, help="window of SSIM; uniform takes images from 7 x 7")
     add("--check", default="", help='such as "pgd_accuracy>=0.3"')
+    add("--about", nargs="+", default=[], help='what the card says of the models, such as "licence=MIT"')
     given = parser.parse_args(words)
     # What can be wrong is known before the first instrument, which may take minutes.
     if not given.model:
@@ -138,6 +139,8 @@ def main(words: list[str] | None = None) -> int:
              if instrument.measures is not retrainings or given.retrained]
     names += [WORST] if given.norm == "L2" else [WORST, f"{WORST}_l2"]
     limits, out, data = conditions(given.check, names), html_path(given.out), images_of(given.data)
+    if wrong := [text for text in given.about if not re.fullmatch(r"(?s)[^=]+=.+", text)]:
+        raise UserError(f"about {wrong[0]!r}: write field=text, such as \"licence=MIT\"")
     sys.path.insert(0, "")      # the reader's module lies here
     models = {}
     for name, weights in zip_longest(given.model, given.weights):
@@ -149,11 +152,12 @@ def main(words: list[str] | None = None) -> int:
     unfinished = out.with_suffix(".part.json")
     report = card(models, *data, images=given.images, seed=given.seed, retrained=retrained, eps=given.eps,
                   norm=given.norm, restarts=given.restarts, ssim_convention=given.ssim, file=unfinished,
-                  log=tqdm.write)
+                  log=tqdm.write, about=dict(text.split("=", 1) for text in given.about))
+    report.conditions = limits
     report.save(out)
     unfinished.unlink(missing_ok=True)
     print(f"{report}\nwritten: {out}")
-    failed = report.failed(limits)
+    failed = report.failed()
     for text in failed:
         print(f"check failed, {text}")
     return FAILED if failed else 0

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 
 from .. import borderline, inference, regions, roby, runtime
@@ -18,17 +17,19 @@ from ..attacks.line import LineSearch, lost_margin
 from ..attacks.noise import RandomSearch
 from ..attacks.optimised import CarliniWagner
 from ..attacks.square import SquareSearch
-from ..attacks.threat import L2, Linf, Threat
+from ..attacks.threat import L2, Linf, Threat, per_image
 from ..boundary import purity, survey
 from ..inference import Model
 from ..runtime import UserError
 from ..susceptibility import susceptibility
-from .measures import Measure, quantile, share
+from .measures import Measure, calibration, quantile, resampled, share
+from .pictures import examples
 
 REGIONS, STARTS = 20, 40    # images with a region of adversarial examples, and attacks on each
 NORMS = {"Linf": Linf, "L2": L2}
 PASSES = 3      # what a gradient costs, in forward passes: the black-box search has as many as PGD
 STEPS, DRAWS = 20, 100      # of PGD from each start; of random perturbations
+FACTORS = 0.25, 0.5, 1.0, 2.0, 4.0      # sizes of perturbations in the picture, over that of the card
 
 
 @dataclass
@@ -40,20 +41,25 @@ class Section:
     seconds: float = 0.0
     error: str = ""             # why the instrument stopped; measures before that stay
     warnings: dict[str, str] = field(default_factory=dict)  # {name: one sentence}
+    pictures: dict[str, Any] = field(default_factory=dict)  # {name: plain values that a picture draws}
 
 
 class Task:
     """What the instruments work on: a model, its images, and the settings that follow from them.
 
-    `warnings` holds what the present instrument warns of, {name: sentence}.
+    `warnings` holds what the present instrument warns of, {name: sentence}, `pictures` what it draws; `shown`
+    are the images in the pictures, by their places among the attacked ones.
     """
 
     def __init__(self, model: Model, x: torch.Tensor, y: torch.Tensor, retrained: list[Model],
                  settings: dict[str, Any]) -> None:
         self.model, self.retrained, self.all, self.warnings = model, retrained, (x, y), {}
+        self.pictures: dict[str, Any] = {"curves": []}
+        self.shown: list[int] = []
         self.seed, self.restarts, self.window = (settings[k] for k in ("seed", "restarts", "ssim_convention"))
         rows = torch.randperm(len(x), generator=self.generator("images"))[:settings["images"]].sort().values
         self.x, self.y = x[rows.to(x.device)], y[rows.to(x.device)]     # drawn: a file may be sorted by class
+        self.rows = rows.tolist()
         self.colour = x.shape[1] != 1
         self.threat, self.l2 = NORMS[settings["norm"]](settings["eps"]), L2(settings["l2"])
 
@@ -69,34 +75,66 @@ class Task:
         """Values of the correct images, at their places among all; nan elsewhere."""
         return values.new_full(self.y.shape, torch.nan).masked_scatter(self.correct, values)
 
-    @property
-    def attacks(self) -> dict[str, Attack]:
-        """The attacks with their settings."""
-        return {"pgd": PGD(self.threat, STEPS, self.threat.size / 5),
-                "black_box": SquareSearch(self.threat, PASSES * STEPS * self.restarts),
-                "noise": RandomSearch(self.threat, DRAWS),
+    def attacks(self, factor: float = 1.0) -> dict[str, Attack]:
+        """The attacks with their settings, for perturbations of `factor` times the card's sizes."""
+        l2 = L2(factor * self.l2.size)
+        threat = type(self.threat)(factor * self.threat.size) if self.possible(factor) else self.threat
+        return {"pgd": PGD(threat, STEPS, threat.size / 5),
+                "black_box": SquareSearch(threat, PASSES * STEPS * self.restarts),
+                "noise": RandomSearch(threat, DRAWS),
                 # At a larger rate steps end beyond the near boundaries of colour images.
                 "cw": CarliniWagner(rate=0.003 if self.colour else 0.2, c=1.0, searches=3, iterations=100),
                 "line": LineSearch(512, largest=10.0, loss="margin"),
-                "noise_l2": RandomSearch(self.l2, DRAWS)}
+                "noise_l2": RandomSearch(l2, DRAWS)}
 
-    def attack(self, name: str, rows: torch.Tensor | slice = slice(None), *labels: object) -> Result:
-        """The `Result` of one of the `attacks` on some of the images."""
-        return self.attacks[name](self.model, self.x[rows], self.y[rows],
-                                  generator=self.generator(name, *labels))
+    def attack(self, name: str, rows: torch.Tensor | None = None, factor: float = 1.0) -> Result:
+        """The `Result` of one of the `attacks` on some of the images; of PGD, from `restarts` random starts.
+
+        Of these the first that succeeds on an image counts.
+        """
+        def once(rows, *labels):
+            return self.attacks(factor)[name](self.model, self.x[rows], self.y[rows],
+                                              generator=self.generator(name, *labels))
+
+        rows = torch.arange(len(self.x), device=self.x.device) if rows is None else rows
+        result = once(rows)
+        for start in range(1, self.restarts if name == "pgd" else 1):
+            left = (result.was_correct & ~result.success).nonzero()[:, 0]
+            if len(left):
+                again = once(rows[left], start)
+                for part in ("x_adv", "success", "distance", "no_gradient"):
+                    getattr(result, part)[left] = getattr(again, part)
+                result.passes[left] += again.passes
+        return result
 
     @cached_property
     def attacked(self) -> Result:
-        """The `Result` of PGD from `restarts` random starts: the first that succeeds on an image."""
-        result = self.attack("pgd")
-        for start in range(1, self.restarts):
-            rows = (result.was_correct & ~result.success).nonzero()[:, 0]
-            if len(rows):
-                again = self.attack("pgd", rows, start)
-                for name in ("x_adv", "success", "distance", "no_gradient"):
-                    getattr(result, name)[rows] = getattr(again, name)
-                result.passes[rows] += again.passes
-        return result
+        """The `Result` of PGD of the card's size."""
+        return self.attack("pgd")
+
+    def reach(self, name: str, whole: Result) -> torch.Tensor:
+        """The least of `FACTORS` at which an attack flips each image [N]: 0 without it, inf at none.
+
+        `whole` is its result at 1. Smaller sizes are tried where the next larger one succeeds, larger ones
+        where it fails.
+        """
+        least = torch.where(whole.was_correct, torch.where(whole.success, 1.0, torch.inf), 0.0)
+        for factor in (0.5, 0.25, 2.0, 4.0):
+            rows = (least == (2 * factor if factor < 1 else torch.inf)).nonzero()[:, 0]
+            if len(rows) and (name == "noise_l2" or self.possible(factor)):
+                least[rows[self.attack(name, rows, factor).success]] = factor
+        return least
+
+    def possible(self, factor: float) -> bool:
+        """Whether a perturbation may be so large: no pixel moves by more than 1."""
+        return not isinstance(self.threat, Linf) or factor * self.threat.size <= 1
+
+    def curve(self, attack: str, threat: Threat, reach: torch.Tensor) -> None:
+        """Enter the share of images that stay correct up to each size, from `reach` [N] in units of it."""
+        points = [(f * threat.size, share("", "", reach > f)) for f in (0.0, *FACTORS)
+                  if threat is self.l2 or self.possible(f)]
+        self.pictures["curves"].append({"attack": attack, "norm": threat.norm, "points": [
+            {"size": size, "value": m.value, "low": m.low, "high": m.high, "n": m.n} for size, m in points]})
 
 
 def shown(threat: Threat) -> str:
@@ -123,41 +161,58 @@ def accuracy(task: Task) -> Iterator[Measure]:
     scores = inference.checked_logits(task.model, x, y)
     result = share("accuracy", "classified correctly", scores.argmax(1) == y, better="higher")
     yield result
+    values = calibration(scores, scores.argmax(1) == y, task.generator("calibration"))
+    yield resampled("calibration_error", "expected calibration error (0: confidence equals accuracy in each "
+                    "of 15 bins)", *values, len(x), least=0.0)
     counts = y.unique(return_counts=True)[1]
     if result.low is not None and result.low <= float(counts.max()) / len(y):
         task.warnings["no-better-than-chance"] = (
             f"{result.value:.1%} of the images are classified correctly, {float(counts.max()) / len(y):.1%} "
             "belong to the most frequent class: the model does not classify better than a constant, and no "
-            "distance or share below shows robustness.")
+            "distance or share below shows robustness. Check the order of the classes and the normalisation "
+            "(mean= and std= of `adapt`).")
     if absent := scores.shape[1] - len(counts):
         task.warnings["missing-classes"] = (
             f"{absent} of the model's {scores.shape[1]} classes have no image here; the card says nothing "
-            "about them.")
+            "about them. Add images of these classes.")
 
 
 def fixed_size(task: Task) -> Iterator[Measure]:
     size = shown(task.threat)
     # Those without gradients first: a model may have none.
-    yield survivors("noise_accuracy", task.attack("noise"),
-                    f"each of {DRAWS} draws of noise ({size})")
+    noise = task.attack("noise")
+    yield survivors("noise_accuracy", noise, f"each of {DRAWS} draws of noise ({size})")
+    task.curve("noise", task.threat, task.reach("noise", noise))
     yield survivors("black_box_accuracy", task.attack("black_box"),
                     f"a black-box search ({size}, {PASSES * STEPS * task.restarts} forward passes)")
     starts = f", {task.restarts} starts" if task.restarts > 1 else ""
     yield survivors("pgd_accuracy", task.attacked, f"PGD ({size}, {STEPS} steps{starts})")
+    task.curve("PGD", task.threat, task.reach("pgd", task.attacked))
 
 
 def nearest(task: Task) -> Iterator[Measure]:
     size = shown(task.l2)
-    yield survivors("noise_accuracy_l2", task.attack("noise_l2"),
-                    f"each of {DRAWS} draws of noise ({size})")
-    search, line = task.attack("cw", task.correct), task.attack("line", task.correct)
+    noise = task.attack("noise_l2")
+    yield survivors("noise_accuracy_l2", noise, f"each of {DRAWS} draws of noise ({size})")
+    if not isinstance(task.threat, L2):     # else the curve is there
+        task.curve("noise", task.l2, task.reach("noise_l2", noise))
+    rows = task.correct.nonzero()[:, 0]
+    search, line = task.attack("cw", rows), task.attack("line", rows)
     norm = task.placed(torch.fmin(search.distance, line.distance))
+    for name, result in (("Carlini-Wagner", search), ("gradient step", line)):
+        reach = torch.where(task.correct, torch.inf, 0.0)
+        reach[rows] = result.distance.nan_to_num(torch.inf) / task.l2.size
+        task.curve(name, task.l2, reach)
+    nearest, steps = task.x.clone(), line.distance.nan_to_num(torch.inf)
+    nearer = per_image(steps < search.distance.nan_to_num(torch.inf), line.x_adv)
+    nearest[rows] = torch.where(nearer, line.x_adv, search.x_adv)
     if missed := int(without_example(search).sum()):
         rest = int((without_example(search) & without_example(line)).sum())
         task.warnings["no-example"] = (
             f"The Carlini-Wagner search ended without an adversarial image of any norm for {missed} of "
             f"{len(search.success)} images, a step along the gradient, too, for {rest}: that shows no "
-            "robustness, but a search that these settings or this model's gradients mislead.")
+            "robustness, but a search that these settings or this model's gradients mislead. An attack "
+            "made for this model is needed.")
     yield share("cw_accuracy", f"correct under Carlini-Wagner ({size})",
                 task.correct & ~(norm <= task.l2.size), better="higher")
     label = "norm of the smallest adversarial perturbation found, {}"
@@ -165,6 +220,7 @@ def nearest(task: Task) -> Iterator[Measure]:
     for p in (10, 90):
         yield quantile(f"cw_distance_{p}", label.format(f"{p}% quantile"), norm, "L2", p / 100,
                        better="higher")
+    task.pictures["examples"] = examples(task, nearest, norm)
 
 
 def random_noise(task: Task) -> Iterator[Measure]:
@@ -213,11 +269,8 @@ def clusters(task: Task) -> Iterator[Measure]:
     names = list(type(result).__dataclass_fields__)
 
     def of(name, label):
-        value, values = getattr(result, name), drawn[:, names.index(name)].numpy()
-        # Around the value: a resampled class is narrower than the class itself.
-        low, high = value + np.nanquantile(values, (0.025, 0.975)) - np.nanmean(values)
-        return Measure(name, label, value, float(low), float(high), len(x), better="lower",
-                       draws=values.tolist())
+        values = drawn[:, names.index(name)].numpy()
+        return resampled(name, label, getattr(result, name), values, len(x), better="lower")
 
     yield of("roby", "ROBY, its parts scaled within the model")
     yield of("overlap", "overlap of the classes over the distance of their centres (below 0: apart)")
@@ -230,7 +283,7 @@ def retrainings(task: Task) -> Iterator[Measure]:
     inside = torch.full((len(models), len(task.x)), torch.nan, dtype=torch.float64)
     for row in hit.nonzero()[:REGIONS, 0].tolist():
         x, y, draws = task.x[row:row + 1], task.y[row:row + 1], task.generator("region", row)
-        examples = regions.sweep(task.model, x, y, task.attacks["pgd"], count=STARTS,
+        examples = regions.sweep(task.model, x, y, task.attacks()["pgd"], count=STARTS,
                                  generator=draws).images
         if len(examples) > 1:
             box = regions.intervals(x, examples, keep=0, least=2)
@@ -257,7 +310,10 @@ class Instrument(NamedTuple):
 
 
 SECTIONS = (
-    Instrument("Accuracy", accuracy, "accuracy", "The share of images that get their label."),
+    Instrument(
+        "Accuracy", accuracy, "accuracy calibration_error",
+        "The share of images that get their label, and how far the probabilities of the model's labels lie "
+        "from the shares that are correct."),
     Instrument(
         "Perturbations of one size", fixed_size, "pgd_accuracy black_box_accuracy noise_accuracy",
         "PGD follows the gradient to a perturbation that changes the label. The black-box search has as many "
@@ -296,7 +352,8 @@ SECTIONS = (
 def section(instrument: Instrument, task: Task) -> Section:
     """What an instrument measures; why it stopped stands in its section."""
     start, result = time.perf_counter(), Section(instrument.title, instrument.meaning)
-    task.warnings = result.warnings
+    task.warnings, task.pictures = result.warnings, result.pictures
+    task.pictures["curves"] = []
     try:
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")

@@ -70,6 +70,31 @@ def quantile(name: str, label: str, values: torch.Tensor, unit: str, q: float = 
                    **more)
 
 
+def resampled(name: str, label: str, value: float, draws: np.ndarray, n: int,
+              least: float = -np.inf, better: str = "") -> Measure:
+    """The `Measure` of a value of n images together, from its values over resamples.
+
+    Its interval lies around the value: a resample is narrower, or farther from a line, than all images.
+    """
+    low, high = value + np.nanquantile(draws, (0.025, 0.975)) - np.nanmean(draws)
+    return Measure(name, label, value, max(least, float(low)), float(high), n, better=better,
+                   draws=draws.tolist())
+
+
+def calibration(scores: torch.Tensor, hits: torch.Tensor, generator: torch.Generator,
+                bins: int = 15) -> tuple[float, np.ndarray]:
+    """Expected calibration error of logits [N, K], of which some are `hits` (bool [N]), and its resamples."""
+    confidence = scores.cpu().double().softmax(1).amax(1)
+    places, gap = (bins * confidence).long().clamp(max=bins - 1), hits.cpu().double() - confidence
+
+    def error(rows):
+        return float(torch.zeros(bins, dtype=gap.dtype).index_add(0, places[rows], gap[rows]).abs().sum()
+                     / len(rows))
+    n = len(gap)
+    return error(torch.arange(n)), np.array([error(torch.randint(n, (n,), generator=generator))
+                                             for _ in range(200)])
+
+
 # ---- two models ------------------------------------------------------------------------------------------
 def on_same_images(first: Measure, second: Measure) -> tuple[Measure, Measure]:
     """Two models' measure, each on the images that have a value of both."""

@@ -7,15 +7,17 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from . import svg
 from .measures import CHANCE, Measure
+from .svg import COLOURS
 
 if TYPE_CHECKING:
     from .report import Card
 
 KNOWN = Path(__file__).with_name("known.json")    # written by `python -m workflow.known`
 Networks = dict[str, dict[str, float | None]]      # {network: {measure: value}}
-COLOURS = "#0f73b2", "#d55e00"      # of the reader's models
 MEANT = ("roby", "overlap")     # a paper takes them for robustness; the attacks on the card decide
+CLASSES = 12    # that a table shows; of more, those with the lowest accuracy
 STYLE = """
 .card{--text:#1c2024;--soft:#667;--line:#ccd;--back:#fff;--shade:#f3f4f7;font:16px/1.5 system-ui,sans-serif;
 color:var(--text);background:var(--back);max-width:68rem;margin:0 auto;padding:1rem;text-align:left}
@@ -27,8 +29,26 @@ color:inherit}
 .card th,.card td{text-align:left;padding:.35rem .6rem .35rem 0;border-top:1px solid var(--line);
 vertical-align:top;background:none;overflow-wrap:anywhere}
 .card .warning{border-left:4px solid #d55e00;background:var(--shade);padding:.4rem .8rem;margin:.5rem 0}
-.card svg{display:block;width:100%;max-width:16rem;height:auto;overflow:visible}
+.card svg{display:block;width:100%;height:auto;overflow:visible}.card td svg{max-width:16rem}
 .card svg text{fill:var(--soft);font-size:14px}
+.card .lead{font-size:1.15rem;font-weight:600;margin:.5rem 0}
+.card .key{display:inline-block;width:.7rem;height:.7rem;margin-right:.3rem}
+.card .pictures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr));
+gap:.5rem 2rem;margin:1rem 0}
+.card .pictures figure:nth-child(2){grid-row:span 2}
+.card figure{margin:0;min-width:0}.card figure h2{margin:.5rem 0;font-size:1.05rem}
+.card figure p{font-size:.85rem;margin:.4rem 0 .1rem}
+.card figcaption{font-size:.85rem;color:var(--soft);margin-top:.3rem}
+.card .panels{display:flex;flex-wrap:wrap;align-items:flex-start;
+gap:.5rem 1rem}.card .panels>*{flex:1 1 15rem;
+min-width:0;max-width:22rem}
+.card .images{display:grid;grid-template-columns:repeat(6,1fr);gap:.3rem;text-align:center;line-height:1.2}
+.card img{width:100%;max-width:4rem;image-rendering:pixelated;display:block;margin:0 auto}
+.card .guide{stroke:var(--line)}.card .line{stroke:var(--soft);stroke-width:2}
+.card .planes>*{flex-basis:9rem}.card .dot{fill:var(--shade);stroke:var(--soft)}
+.card .own{stroke:var(--back);stroke-width:1.5}
+.card svg .name{font-size:4px;fill:#1c2024}
+.card .mark{fill:none;stroke:#000;stroke-width:.7}
 @media(prefers-color-scheme:dark){.card{--text:#e6e6e6;--soft:#a5abb6;--line:#444b55;--back:#14171b;
 --shade:#22272e}}
 @media(max-width:40rem){.card thead{display:none}.card tr{display:grid;padding:.4rem 0;border-top:1px solid
@@ -39,7 +59,7 @@ color:var(--soft)}}
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport"
 content="width=device-width,initial-scale=1"><title>Report card</title>
 <style>body{{margin:0}}@media(prefers-color-scheme:dark){{body{{background:#14171b}}}}</style></head>
-<body>{}</body></html>
+<body><main>{}</main></body></html>
 """
 
 
@@ -135,7 +155,7 @@ def section(card: Card, title: str, others: Networks) -> str:
             cells.append('<td data-head="among known networks">'
                          f"{strip(m.name, m.unit, values, others)}</td>")
         rows.append(f"<tr><th>{escape(m.label)}{better}</th>{''.join(cells)}</tr>")
-    heads = ["", *map(breakable, by_name), *[breakable(minus)] * (len(sections) == 2),
+    heads = ["measure", *map(breakable, by_name), *[breakable(minus)] * (len(sections) == 2),
              *["among known networks"] * bool(others)]
     if rows:
         parts.append(f"<table><thead><tr>{''.join(f'<th>{h}</th>' for h in heads)}</tr></thead>"
@@ -143,14 +163,17 @@ def section(card: Card, title: str, others: Networks) -> str:
     return "".join(parts)
 
 
+def networks(card: Card) -> Networks:
+    """The known networks that were measured as this card's models, on images of the same shape."""
+    return known(card.settings["shape"]) if card.settings["usual"] else {}
+
+
 def body(card: Card) -> str:
     """The card as a part of a page."""
-    settings = card.settings
-    others = known(settings["shape"]) if settings["usual"] else {}
+    settings, others = card.settings, networks(card)
     shape = " × ".join(map(str, settings["shape"]))
-    marks = ", ".join(f'<span style="color:{c}">▲</span> {escape(m)}' for m, c in zip(card.sections, COLOURS))
-    place = (f"Dots: known networks, measured on their own test images of this size "
-             f"({escape('; '.join(others))}). {marks}." if others else
+    place = ("Dots: known networks, measured on their own test images of this size. "
+             + svg.keys(card) if others else
              "There are no known networks for images of this size and for these settings.")
     warnings = "".join(f'<p class="warning"><b>{escape(name)}</b> ({escape(model)}): {escape(text)}</p>'
                        for (model, name), text in card.warnings.items())
@@ -161,8 +184,7 @@ def body(card: Card) -> str:
     # Who is more robust under the attacks; what prefers the other one stands in a warning.
     better = {model: [label for _, label, best in card.preferences if best == model]
               for model in card.sections if two and card.more_robust in (None, model)}
-    summary = "".join(f"<p><b>{escape(line)}</b></p>" for line in card.headlines)
-    summary += "".join(f"<p><b>{escape(model)}</b> is better beyond chance in: "
+    summary = "".join(f"<p><b>{escape(model)}</b> is better beyond chance in: "
                       f"{escape('; '.join(labels))}.</p>" for model, labels in better.items() if labels)
     if two and not any(better.values()):
         summary += "<p>No measure differs beyond chance.</p>"
@@ -171,10 +193,48 @@ def body(card: Card) -> str:
                     f"{len(card.compared)} measures. Chance is over images alone: another training of the "
                     "same recipe may differ, too.</small></p>")
     return (f'<div class="card"><style>{STYLE}</style><h1>Report card: {names}</h1>'
-            f"<p>{settings['all']:,} images of {shape}, the attacks on {settings['images']:,} of them; seed "
-            f"{settings['seed']}. Small numbers are 95% intervals over images; n counts images{pairs}. "
-            f"{place}</p>{summary}{warnings}"
-            + "".join(section(card, title, others) for title in titles) + origin(card) + "</div>")
+            + "".join(f'<p class="lead">{escape(line)}</p>' for line in card.headlines)
+            + "<p><small>Not tried: attacks that are made for the model (adaptive ones) or come from other "
+            "models. They can only lower these numbers.</small></p>"
+            + checks(card) + svg.pictures(card, others) + warnings + summary
+            + f"<p>{settings['all']:,} images of {shape}, the attacks on {settings['images']:,} of them; "
+            f"seed {settings['seed']}. Small numbers are 95% intervals over images; n counts images{pairs}. "
+            f"{place}</p>"
+            + "".join(section(card, title, others) for title in titles) + classes(card) + about(card)
+            + origin(card) + "</div>")
+
+
+def checks(card: Card) -> str:
+    """Which conditions are met."""
+    words = {True: "passed", False: "failed"}
+    return "".join('<p class="{}"><b>Check {}</b> ({}): {} = {}, required {} {:g}</p>'.format(
+        "" if c["met"] else "warning", words[c["met"]], escape(c["model"]), c["name"], number(c["value"]),
+        escape(c["sign"]), c["limit"]) for c in card.checks())
+
+
+def classes(card: Card) -> str:
+    """The accuracy of each class, clean and in the worst case; of many classes, the lowest."""
+    rows = {model: card.classes(model) for model in card.sections}
+    first = next(iter(rows.values()))
+    if not first:
+        return ""
+    lowest = sorted(range(len(first)), key=lambda i: first[i][1].value or 0)[:CLASSES]
+    few = (f"The {CLASSES} of {len(first):,} classes on which {escape(next(iter(rows)))} is least accurate; "
+           "card.json has all. ") * (len(first) > CLASSES)
+    heads = [f"{escape(model)}, {words}" for model in rows for words in ("clean", "strongest attack")]
+    lines = [f"<tr><th>class {first[i][0]}</th>" + "".join(
+        f'<td data-head="{head}">{measured(m)}</td>' for head, m in zip(heads, [
+            m for several in rows.values() for m in several[i][1:]])) + "</tr>" for i in sorted(lowest)]
+    return (f"<h2>Classes</h2><p>{few}The share of a class's images that is classified correctly.</p>"
+            f"<table><thead><tr>{''.join(f'<th>{h}</th>' for h in ['class', *heads])}</tr></thead>"
+            f"<tbody>{''.join(lines)}</tbody></table>")
+
+
+def about(card: Card) -> str:
+    """What the author of the card says of the models."""
+    rows = "".join(f"<tr><th>{escape(field)}</th><td>{escape(text)}</td></tr>"
+                   for field, text in card.about.items())
+    return f"<h2>Statements of the card's author</h2><table><tbody>{rows}</tbody></table>" if rows else ""
 
 
 def origin(card: Card) -> str:

@@ -1,5 +1,6 @@
 """The report card of one model, or of two on the same images."""
 import json
+import math
 import numbers
 import operator
 from collections.abc import Callable, Mapping, Sequence
@@ -18,12 +19,14 @@ from ..similarity import CONVENTIONS
 from . import page
 from .instruments import NORMS, SECTIONS, Section, Task, one_line, retrainings, section, shown
 from .measures import CHANCE, Difference, Measure, difference, holm, on_same_images, share
+from .pictures import chosen
 from .provenance import provenance
 
 WIDE = 0.25     # width of a share's interval from which the card says that images are few
+ON_ALL = "Accuracy", "How classes lie"      # take all images, whatever the attacks take
 FEW = 20        # and the number of images below which it says so of a quantile
 MOST = 0.5      # share of images that noise of a gradient step's norm flips, from which gradients mislead
-CODE = "instruments.py", "measures.py"      # other settings of an instrument are another card
+CODE = "instruments.py", "measures.py", "pictures.py"      # other settings of an instrument are another card
 SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 WORST = "worst_accuracy"
 GRADIENTS = WORST, f"{WORST}_l2", "pgd_accuracy", "cw_accuracy", "cw_distance"     # rest on gradients
@@ -45,9 +48,10 @@ def worst_case(sections: list[Section], settings: dict[str, Any]) -> Section:
         if measures := [there[attack] for attack in attacks if attack in there]:
             size = shown(NORMS["L2"](settings["l2"]) if attacks is nearest
                          else NORMS[settings["norm"]](settings["eps"]))
-            words = list(dict.fromkeys(ATTACKS[m.name] for m in measures))
+            *words, last = dict.fromkeys(ATTACKS[m.name] for m in measures)
+            words = f"each of {', '.join(words)} and {last}" if words else last
             hits = torch.tensor([m.images for m in measures]).bool().all(0)
-            result.measures.append(share(name, f"correct under each of: {', '.join(words)} ({size})", hits,
+            result.measures.append(share(name, f"correct under {words} ({size})", hits,
                                          better="higher"))
     return result
 
@@ -73,16 +77,33 @@ def misleading(measures: dict[str, Measure]) -> dict[str, str]:
             f"Noise as long as a step along the gradient flips {noise.value:.1%} of the labels that the step "
             "flips: the gradient is hardly better than a random direction."]
     return {name: f"{' '.join(texts)} The gradients mislead the attacks, and accuracy under them is no "
-            "evidence of robustness." for name, texts in warned.items()}
+            "evidence of robustness. An attack made for this model is needed."
+            for name, texts in warned.items()}
 
 
 # ---- the card --------------------------------------------------------------------------------------------
 @dataclass
 class Card:
-    """`sections` is {model: [Section, ...]}, of one or two models; `settings` and `provenance` say how."""
+    """`sections` is {model: [Section, ...]}, of one or two models; `settings` and `provenance` say how.
+
+    images      {"labels": of all images, "attacked": the places of those that the attacks took}
+    about       what its author says of the models, {field: text}
+    conditions  what the numbers are to meet, `[(name, sign, number)]`
+    """
     sections: dict[str, list[Section]]
     settings: dict[str, Any]
     provenance: dict[str, Any] = field(default_factory=dict)
+    images: dict[str, list[int]] = field(default_factory=dict)
+    about: dict[str, str] = field(default_factory=dict)
+    conditions: list[tuple[str, str, float]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> "Card":
+        """The card of what its `json` gave."""
+        sections = {model: [_section(raw) for raw in raws] for model, raws in values["sections"].items()}
+        return cls(sections, *(values[name] for name in ("settings", "provenance", "images", "about")),
+                   [(check["name"], check["sign"], check["limit"])
+                    for check in values["checks"] if check["model"] == next(iter(sections))])
 
     def measures(self, model: str) -> dict[str, Measure]:
         """`{name: Measure}` of a model."""
@@ -98,14 +119,16 @@ class Card:
                                                              if name in s.warnings))
             warned |= {(model, name): text for name, text in misleading(self.measures(model)).items()}
             measures = [m for s in sections for m in s.measures if m.n]
-            wide = [m.label for m in measures if m.unit == "%" and (m.high or 0) - (m.low or 0) > WIDE]
-            few = [m.label for m in measures if m.unit != "%" and m.n < FEW]
+            wide = [m for m in measures if m.unit == "%" and (m.high or 0) - (m.low or 0) > WIDE]
+            few = [m for m in measures if m.unit != "%" and m.n < FEW]
             texts = [f"shares with an interval wider than {100 * WIDE:.0f} points: {len(wide)}, "
-                     f"for example “{wide[0]}”"] if wide else []
+                     f"for example “{wide[0].label}”"] if wide else []
             texts += [f"{len(few)} of the quantiles rest on fewer than {FEW} images, for example "
-                      f"“{few[0]}”"] if few else []
+                      f"“{few[0].label}”"] if few else []
             if texts:
-                warned[model, "few-images"] = f"{'; '.join(texts)}; take more images."
+                widths = [(m.high or 0) - (m.low or 0) for m in wide]
+                more = max([(width / WIDE) ** 2 for width in widths] + [FEW / m.n for m in few])
+                warned[model, "few-images"] = f"{'; '.join(texts)}; {self._take(more)}."
         if against := [f"“{label}”" for _, label, better in self.preferences
                        if self.more_robust and better != self.more_robust]:
             other = next(model for model in self.sections if model != self.more_robust)
@@ -114,13 +137,51 @@ class Card:
                 f"{'; '.join(against)}.")
         return warned
 
+    def _take(self, more: float) -> str:
+        """What to do where `more` times as many images are needed."""
+        images, there = 100 * math.ceil(more * self.settings["images"] / 100), self.settings["all"]
+        if there <= self.settings["images"]:
+            return f"the data has only {there:,} images; give about {images:,}"
+        images = min(images, there)
+        ratio = images / self.settings["images"]
+        seconds = sum(s.seconds * (1 if s.title in ON_ALL else ratio)
+                      for several in self.sections.values() for s in several)
+        minutes = math.ceil(seconds / 60)
+        return f"take images={images} (IMAGES={images} of `make card`), about {minutes} min"
+
     @property
     def headlines(self) -> list[str]:
-        """One sentence for each model: the worst case over the attacks."""
-        rows = ((model, m) for model in self.sections for m in self.measures(model).values())
-        return [f"{model}: {round(m.value * m.n)} of {m.n} images ({m.low:.0%} to {m.high:.0%}) are "
-                f"{m.label}{'; its gradients mislead the attacks' * (model in self.misled)}."
-                for model, m in rows if m.name == WORST and m.value is not None]
+        """One sentence for each model that may be quoted: the worst case over the attacks, beside noise."""
+        sentences, misled = [], "; its gradients mislead the attacks, so that this shows no robustness"
+        for model, there in ((model, self.measures(model)) for model in self.sections):
+            worst = there.get(WORST)
+            if worst and worst.value is not None and worst.low is not None and worst.high is not None:
+                text = (f"{model}: {round(worst.value * worst.n):,} of {worst.n:,} images are {worst.label}, "
+                        f"95% interval {worst.low:.0%} to {worst.high:.0%}")
+                noise = next((c["points"] for c in self.curves(model) if c["attack"] == "noise"), None)
+                if noise:
+                    clean, left = (round(p["value"] * p["n"]) for p in noise
+                                   if p["size"] in (0, self.settings["eps"]))
+                    text += (f"; noise alone changes {clean - left or 'none'} of {clean:,} correct labels")
+                sentences.append(f"{text}{misled * (model in self.misled)}.")
+        return sentences
+
+    def curves(self, model: str) -> list[dict[str, Any]]:
+        """The curves of a model: attack, norm, and for each size the share that stays correct."""
+        return [curve for s in self.sections[model] for curve in s.pictures.get("curves", [])]
+
+    def classes(self, model: str) -> list[tuple[int, Measure, Measure | None]]:
+        """`[(class, accuracy, worst case)]` of a model, by the images of each class."""
+        if not self.images:
+            return []
+        there, labels = self.measures(model), torch.tensor(self.images["labels"])
+        own = labels[self.images["attacked"]]
+
+        def part(name, of, k):
+            hits = torch.tensor(there[name].images)[of == k] == 1
+            return share(name, there[name].label, hits)
+        return [(k, part("accuracy", labels, k), part(WORST, own, k) if WORST in there else None)
+                for k in labels.unique().tolist()]
 
     @cached_property
     def misled(self) -> list[str]:
@@ -178,21 +239,29 @@ class Card:
             raise UserError(f"no measure {name!r} of {model}; there are: {', '.join([*there, *errors])}")
         return there[name]
 
-    def failed(self, conditions: list[tuple[str, str, float]]) -> list[str]:
+    def checks(self, conditions: list[tuple[str, str, float]] | None = None) -> list[dict[str, Any]]:
+        """Whether each model meets the `conditions`; None: those of the card."""
+        return [{"model": model, "name": name, "sign": sign, "limit": limit, "value": value,
+                 "met": value is not None and SIGNS[sign](value, limit)}
+                for name, sign, limit in (self.conditions if conditions is None else conditions)
+                for model in self.sections
+                for value in [getattr(self.measures(model).get(name), "value", None)]]
+
+    def failed(self, conditions: list[tuple[str, str, float]] | None = None) -> list[str]:
         """Those of the `conditions` that a model does not meet, in words."""
-        missed = []
-        for name, sign, limit in conditions:
-            for model in self.sections:
-                value = getattr(self.measures(model).get(name), "value", None)
-                if value is None or not SIGNS[sign](value, limit):
-                    missed.append(f"{model}: {name} = {value}, not {sign} {limit:g}")
-        return missed
+        return ["{model}: {name} = {value}, not {sign} {limit:g}".format(**check)
+                for check in self.checks(conditions) if not check["met"]]
 
     def json(self) -> dict[str, Any]:
-        """Every number, as plain values."""
+        """Every number, and every point of every picture, as plain values."""
         differences = {name: row._asdict() | {"p_holm": self.compared.get(name)}
                        for name, row in self.differences.items()}
-        return {"provenance": self.provenance, "settings": self.settings, "differences": differences,
+        classes = {model: [{"class": k, "accuracy": a.value, "n": a.n, WORST: w and w.value,
+                            "attacked": w.n if w else 0} for k, a, w in self.classes(model)]
+                   for model in self.sections}
+        return {"headlines": self.headlines, "about": self.about, "checks": self.checks(),
+                "provenance": self.provenance, "settings": self.settings, "images": self.images,
+                "differences": differences, "classes": classes, "known": page.networks(self),
                 "sections": {m: [asdict(s) for s in sections] for m, sections in self.sections.items()},
                 "warnings": {f"{m}: {name}": text for (m, name), text in self.warnings.items()}}
 
@@ -218,6 +287,11 @@ class Card:
         return "\n".join([*lines, *self.headlines])
 
 
+def _section(raw):
+    """A `Section` of its plain values."""
+    return Section(**{**raw, "measures": [Measure(**m) for m in raw["measures"]]})
+
+
 def html_path(path: str | Path) -> Path:
     """The path of a card; raises UserError for one that does not end in .html."""
     if Path(path).suffix != ".html":
@@ -228,7 +302,8 @@ def html_path(path: str | Path) -> Path:
 def card(model: Model | Mapping[str, Model], x: torch.Tensor, y: torch.Tensor, *, images: int = 100,
          retrained: Sequence[Model] | Mapping[str, Sequence[Model]] = (), seed: int = 0,
          eps: float | None = None, norm: str = "Linf", restarts: int = 5, ssim_convention: str | None = None,
-         file: str | Path | None = None, log: Callable[[str], object] | None = None) -> Card:
+         about: Mapping[str, str] | None = None, file: str | Path | None = None,
+         log: Callable[[str], object] | None = None) -> Card:
     """The `Card` of a model, or of two as {name: model}.
 
     x, y       images [N, C, H, W], float32 in [0, 1] or uint8; their classes, whole numbers [N]
@@ -239,6 +314,7 @@ def card(model: Model | Mapping[str, Model], x: torch.Tensor, y: torch.Tensor, *
                one, in Linf 0.1 for grey images (MNIST) and 8/255 for colour (CIFAR)
     restarts   of PGD: random starts; the black-box search has as many passes
     ssim_convention  as in `similarity.ssim`; None: "matlab", or "uniform" where images are too small for it
+    about      what a reader should know of the models, such as {"training data": ..., "licence": ...}
     file       JSON file that keeps what is finished: a card that was stopped goes on there
     log        function that gets a line for each finished instrument, such as `print`
 
@@ -265,10 +341,14 @@ def card(model: Model | Mapping[str, Model], x: torch.Tensor, y: torch.Tensor, *
     tasks = {name: Task(m, x, y, others.get(name, []), settings) for name, m in models.items()}
     for name, task in tasks.items():
         _check(name, task)
-    about = provenance(models, x, y, settings, next(iter(tasks.values())).attacks)
+    first = next(iter(tasks.values()))
+    correct = torch.stack([task.correct.cpu() for task in tasks.values()]).all(0)
+    for task in tasks.values():     # the same images of both models
+        task.shown = chosen(correct, first.y.cpu())
+    origin = provenance(models, x, y, settings, first.attacks())
     kept, sections = _kept(file), {name: [] for name in models}
     code = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in CODE]
-    key = content.of_json([about["data"], settings, code])[:16]
+    key = content.of_json([origin["data"], settings, first.shown, code])[:16]
     with runtime.progress(len(models) * len(SECTIONS), "card") as bar:
         for name, task in tasks.items():
             own = " ".join([name, key, *(_answers(m, task) for m in (task.model, *task.retrained))])
@@ -276,9 +356,7 @@ def card(model: Model | Mapping[str, Model], x: torch.Tensor, y: torch.Tensor, *
                 bar.set_description(f"{name}: {instrument.title}")
                 if instrument.measures is not retrainings or task.retrained:
                     raw = kept.get(f"{own} {instrument.title}") or asdict(section(instrument, task))
-                    measures = [Measure(**m) for m in raw["measures"]]
-                    fields: dict[str, Any] = raw | {"measures": measures}
-                    sections[name].append(Section(**fields))
+                    sections[name].append(_section(raw))
                     if file and not raw["error"]:
                         kept[f"{own} {instrument.title}"] = raw
                         runtime.write_atomically(
@@ -290,7 +368,8 @@ def card(model: Model | Mapping[str, Model], x: torch.Tensor, y: torch.Tensor, *
     _pair(*sections.values())
     for several in sections.values():
         several.insert(0, worst_case(several, settings))
-    return Card(sections, settings, about)
+    return Card(sections, settings, origin, {"labels": y.tolist(), "attacked": first.rows},
+                {str(name): str(text) for name, text in (about or {}).items()})
 
 
 def _settings(x, *, images, seed, eps: float | None, norm, restarts, ssim_convention, retrained):
