@@ -373,6 +373,7 @@ def folder(network, images, tmp_path, monkeypatch):
     save_file({"0.weight": torch.zeros(3)}, tmp_path / "other.safetensors")
     np.savez(tmp_path / "images.npz", x=(255 * images[0][:, 0]).byte().numpy(), y=images[1].numpy())
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     return tmp_path
 
 
