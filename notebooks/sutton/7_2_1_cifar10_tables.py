@@ -84,8 +84,8 @@ page.table("table-3", (), lambda: tables.class_rows(PAPER["table-3"], SPECS["cif
 # %% [markdown]
 # ## Table 4: accuracy
 #
-# Each cell holds the training and the test accuracy in percent. A claimed mean is compared with the 95%
-# interval of ours, from the differences to the published cells of the same pairs.
+# Each cell holds the training and the test accuracy in percent. A claimed mean is compared with ours by the
+# differences to the published cells of the same pairs, with 99% confidence.
 
 # %%
 page.table("table-4", (pairs, again), figures.with_retraining(

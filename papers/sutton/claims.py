@@ -219,7 +219,7 @@ def not_chosen_by(rows, split):
 
 
 def near_quoted(item, phrase, split):
-    """Register the claim of a mean over the problems: whether it lies in the 95% interval of ours.
+    """Register the claim of a mean over the problems: whether it is near ours with 99% confidence.
 
     The interval is that of the mean difference from the published cells of the same problems (Student), so
     that problems which are harder than others do not widen it. Open where the published cells themselves have
@@ -238,11 +238,11 @@ def near_quoted(item, phrase, split):
         if len(ours) < LEAST:
             raise NoValue(f"{text}; fewer than {LEAST} problems give no interval")
         off = ours - [printed[row.class_a, row.class_b][split] for row in rows.loc[ours.index].itertuples()]
-        mean, half = mean_and_half(off, 0.95)
+        mean, half = mean_and_half(off, 0.99)
         half += 0.005       # of the last printed decimal
         return abs(mean) <= half, (
             f"{text}; the mean difference from the published cells of the same problems is "
-            f"{mean:.2f} points (95% interval {mean - half:.2f} to {mean + half:.2f})")
+            f"{mean:.2f} points (with 99% confidence {mean - half:.2f} to {mean + half:.2f})")
 
 
 for _quoted in (("table-4", "Mean training accuracy", "train"), ("table-4", "Mean test accuracy", "test"),
