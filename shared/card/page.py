@@ -35,8 +35,7 @@ vertical-align:top;background:none;overflow-wrap:anywhere}
 .card .key{display:inline-block;width:.7rem;height:.7rem;margin-right:.3rem}
 .card .pictures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr));
 gap:.5rem 2rem;margin:1rem 0}
-.card .pictures figure:nth-child(2){grid-row:span 2}
-.card figure{margin:0;min-width:0}.card figure h2{margin:.5rem 0;font-size:1.05rem}
+.card .pictures>div{min-width:0}.card figure{margin:0 0 1rem}.card figure h2{margin:.5rem 0;font-size:1.05rem}
 .card figure p{font-size:.85rem;margin:.4rem 0 .1rem}
 .card figcaption{font-size:.85rem;color:var(--soft);margin-top:.3rem}
 .card .panels{display:flex;flex-wrap:wrap;align-items:flex-start;
@@ -45,7 +44,8 @@ min-width:0;max-width:22rem}
 .card .images{display:grid;grid-template-columns:repeat(6,1fr);gap:.3rem;text-align:center;line-height:1.2}
 .card img{width:100%;max-width:4rem;image-rendering:pixelated;display:block;margin:0 auto}
 .card .guide{stroke:var(--line)}.card .line{stroke:var(--soft);stroke-width:2}
-.card .planes>*{flex-basis:9rem}.card .dot{fill:var(--shade);stroke:var(--soft)}
+.card .planes{display:grid;grid-template-columns:repeat(2,1fr)}
+.card .planes>*{max-width:12rem}.card .dot{fill:var(--shade);stroke:var(--soft)}
 .card .own{stroke:var(--back);stroke-width:1.5}
 .card svg .name{font-size:4px;fill:#1c2024}
 .card .mark{fill:none;stroke:#000;stroke-width:.7}

@@ -249,5 +249,6 @@ def keys(card: Card) -> str:
 
 
 def pictures(card: Card, others: dict[str, dict[str, float | None]]) -> str:
-    """The four pictures of a card."""
-    return f'<div class="pictures">{sizes(card)}{nearest(card)}{planes(card)}{place(card, others)}</div>'
+    """The four pictures of a card, in two columns."""
+    return (f'<div class="pictures"><div>{sizes(card)}{planes(card)}</div>'
+            f"<div>{nearest(card)}{place(card, others)}</div></div>")
