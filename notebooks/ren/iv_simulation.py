@@ -212,8 +212,8 @@ page.extra("trainings", (searches, variants), trainings.reach,
                   "highest": "highest", "printed": "published", "outside": "outside by",
                   "spread": "STD over digits", "printed_spread": "published STD"})
 page.extra("conventions", searches, trainings.by_convention,
-           "Robustness of the same pairs under three conventions of SSIM, mean over digits and networks, beside "
-           "the published values.")
+           "Robustness of the same pairs under three conventions of SSIM, mean over digits and networks, "
+           "beside the published values.")
 
 # %% [markdown]
 # ### Choices that the paper leaves open

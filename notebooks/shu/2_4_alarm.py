@@ -166,7 +166,8 @@ page.text(clean, figures.disagreement,
 
 # %%
 page.extra("types", sweeps, alarms.by_type,
-           "Boxes by who errs in them, and the mean share of their samples on which some two networks disagree",
+           "Boxes by who errs in them, and the mean share of their samples on which some two networks "
+           "disagree",
            header={"type": "who errs", "boxes": "boxes", "alarm": "disagreement, %"})
 
 # %% [markdown]
