@@ -13,6 +13,7 @@
 # make same      does changed code compute what it did? then its digest is entered; EXPERIMENT=he/attacks: of one;
 #                FROM=commit: compared with that one, not with the last
 # make readme    the README's picture and finder
+# make explorer  the digits and networks of the home page's explorer, from MNIST and the kept networks
 # make paper     KEY=doe: begin a paper with a small one that runs; make page: KEY=doe NAME=4_more ITEM=table-2
 # make pair      write each .ipynb from its .py     make lock    renew requirements.lock
 # make clean     drop what was built (not the environment, the cache, a sweep, runs of other parameters)
@@ -42,7 +43,7 @@ ifneq ($(words $(VENV)),1)
 $(error VENV='$(VENV)': a folder without spaces in its name is needed; one relative to this folder will do)
 endif
 
-.PHONY: book run test bench card data missing fill records same readme pair lock clean env venv
+.PHONY: book run test bench card data missing fill records same readme explorer pair lock clean env venv
 # Two makes in one tree take turns: the second finds the work of the first done.
 ALONE = mkdir -p _runs; exec 9>_runs/.lock; flock -n 9 || { echo "make: another one is at work here; waiting for it"; flock 9; };
 
@@ -93,6 +94,9 @@ same: $(READY)
 
 readme: $(READY)
 	@python -m workflow.readme
+
+explorer: $(READY)
+	@python -m workflow.explorer
 
 pair: $(READY)
 	python -m workflow.pair

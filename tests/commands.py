@@ -39,7 +39,7 @@ SMALLER = {
     r'OPTIONS="--workflow-profile': 'OPTIONS="-n --workflow-profile', "^snakemake": "snakemake -n",
     r"=/(data|scratch)\b": r"=$PWD/_runs/\1",
     # There are no data and no network: these say what to do.
-    "^make data$": "make data || [ $? = 2 ]",
+    "^make (data|explorer)$": r"make \1 || [ $? = 2 ]",
     "^(make fill .*)$": r"\1 2>&1 | grep 'put it there, or run `make data`'",
     "^(python -m workflow.compute .*)$": r"\1 2>&1 | grep 'put it there, or run `make data`'",
     "^make lock$": "echo > requirements.in; echo > benchmarks/requirements.in; UV_OFFLINE=1 make lock"}

@@ -1,0 +1,442 @@
+"""The explorer of the home page: its files, a browser's numbers beside PyTorch's, and where it cannot run."""
+import json
+import re
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import urlparse
+
+import pytest
+import torch
+from conftest import CHROMIUM, in_a_browser
+
+from report.repository import ROOT
+from shared import borderline, regions, runtime, similarity
+from shared.data import sets
+from workflow import explorer
+
+FIRST = "explorer.js", "core.js", "explorer.css", "digits.js", "weights-0.js"    # as it comes into sight
+NEAR = 1e-4
+PAGE = """<!doctype html><html lang="en" data-theme="light"><meta charset="utf-8"><title>Explorer</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">{styles}<main><article class="bd-article">
+<h1>A page</h1><div class="explorer">
+<figure><img src="../_static/walk.png" alt="A seven, mixed with white"></figure>
+<p class="instead">With JavaScript, more.</p></div></article></main>
+<script defer src="../_static/explorer/explorer.js"></script>"""
+
+
+def styles():
+    """The style sheets of the book, so that colours and widths are a reader's."""
+    folders = [(Path(find_spec(theme).origin).parent / "theme" / theme / "static/styles")
+               for theme in ("pydata_sphinx_theme", "sphinx_book_theme")]
+    sheets = [sheet for folder in folders for sheet in sorted(folder.glob("*.css"))]
+    sheets.append(ROOT / "book/_static/book.css")
+    return "".join(f'<link rel="stylesheet" href="{sheet.as_uri()}">' for sheet in sheets)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A copy of what the explorer loads, and a page with it."""
+    shutil.copytree(explorer.FOLDER, tmp_path / "_static/explorer")
+    shutil.copy(ROOT / "book/_static/walk.png", tmp_path / "_static")
+    (tmp_path / "book").mkdir()
+    (tmp_path / "book/page.html").write_text(PAGE.format(styles=styles()))
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    from playwright.sync_api import sync_playwright
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(chromium, folder):
+    """`visit(script, **settings)` opens the page after a script: (page, its errors, its requests)."""
+    contexts = []
+
+    def visit(script="", **settings):
+        contexts.append(chromium.new_context(**settings))
+        page, errors, requests = contexts[-1].new_page(), [], []
+        page.set_default_timeout(90_000)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("requestfailed", lambda request: (
+            errors.append(request.url) if str(folder) in request.url else None))
+        page.on("request", lambda request: requests.append(request.url))
+        page.add_init_script(script)
+        page.goto((folder / "book/page.html").as_uri())
+        return page, errors, requests
+
+    yield visit
+    for context in contexts:
+        context.close()
+
+
+def tab(page, name):
+    page.get_by_role("tab", name=name).click()
+
+
+def seen(page, pattern):
+    """The sentence of the open panel, once it has a pattern."""
+    page.wait_for_function("pattern => new RegExp(pattern).test([...document.querySelectorAll('.seen')]"
+                           ".find(p => p.offsetParent).innerText)", arg=pattern)
+    return page.locator(".seen:visible").inner_text()
+
+
+# ---- files -----------------------------------------------------------------------------------------------
+def test_the_files_are_small():
+    sizes = {path.name: path.stat().st_size for path in explorer.FOLDER.iterdir()}
+    assert sum(sizes[name] for name in FIRST) <= 300_000 and sum(sizes.values()) <= 1_000_000
+    assert {*sizes} == {*FIRST, *(f"weights-{n}.js" for n in range(1, 5))}
+
+
+def test_the_files_hold_the_kept_networks_of_today():
+    nets = explorer.kept()
+    assert len(nets) == 5
+    for n, trained in enumerate(nets):
+        text = (explorer.FOLDER / f"weights-{n}.js").read_text()
+        assert text == explorer.script(f"weights-{n}", explorer.network(trained)), "`make explorer` renews it"
+
+
+def test_the_digits_are_those_of_the_test_set():
+    try:
+        dataset = sets.load("mnist", profile="paper")
+    except runtime.UserError:
+        pytest.skip("no MNIST")
+    text = (explorer.FOLDER / "digits.js").read_text()
+    assert text == explorer.script("digits", explorer.digits(dataset))
+
+
+def test_both_pages_have_the_same_picture_line_and_script():
+    block = r"(?s)::::\{div\} explorer\n```\{figure\} _static/walk.*(<p class=.instead.*?\n::::\n.*?```\n)"
+    lines = [re.search(block, (ROOT / f"book/{name}.md").read_text())[1] for name in ("index", "explorer")]
+    assert lines[0] == lines[1] and 'src="../_static/explorer/explorer.js"' in lines[0]
+
+
+# ---- numbers ---------------------------------------------------------------------------------------------
+START = """const core = EXPLORER.core(), greys = core.digits(EXPLORER.digits);
+  const images = greys.map(core.scaled), net = core.network(EXPLORER['weights-0']);
+  const plain = x => Array.from(x), all = job => [...job].filter(part => part);
+"""
+
+
+@pytest.fixture
+def compute(visit):
+    """`compute(text)`: the value of some lines of JavaScript after START."""
+    page, _, _ = visit()
+    page.wait_for_selector(".explorer.ready")
+    for n in range(1, 5):
+        page.add_script_tag(path=explorer.FOLDER / f"weights-{n}.js")
+    return lambda text: page.evaluate(f"() => {{ {START} {text} }}")
+
+
+@pytest.fixture(scope="module")
+def nets():
+    return [trained.net for trained in explorer.kept()]
+
+
+def in_double(net):
+    """A copy that computes in float64."""
+    copy = explorer.registry.build(explorer.ARCHITECTURE).double().eval()
+    copy.load_state_dict(net.state_dict())
+    return copy
+
+
+def largest_are(net, images, labels):
+    """Assert that the logits of labels are the largest ones, but for `NEAR`."""
+    with torch.no_grad():
+        logits = in_double(net)(images)
+    assert (logits.amax(1) - logits.gather(1, labels.view(-1, 1))[:, 0]).max() <= NEAR
+    return logits.argmax(1)
+
+
+def images_of(greys):
+    return torch.tensor(greys, dtype=torch.float64).view(-1, 1, 28, 28)
+
+
+@in_a_browser
+def test_logits_and_gradients_are_those_of_pytorch(compute, nets):
+    given = compute("""return {
+      greys: greys.map(plain), directions: images.map(x => plain(net.direction(x))),
+      logits: [0, 1, 2, 3, 4].map(n => core.network(EXPLORER[`weights-${n}`]))
+        .map(net => images.map(x => plain(net.logits(x))))};""")
+    greys = images_of(given["greys"])
+    for net, logits in zip(nets, given["logits"]):
+        with torch.no_grad():
+            assert (net(greys.float() / 255) - torch.tensor(logits)).abs().max() <= NEAR
+    x = (greys / 255).requires_grad_()
+    logits = in_double(nets[0])(x)
+    torch.nn.functional.cross_entropy(logits, logits.argmax(1), reduction="sum").backward()
+    unit = x.grad / x.grad.flatten(1).norm(dim=1).view(-1, 1, 1, 1)
+    assert (unit - images_of(given["directions"])).abs().max() <= NEAR
+
+
+@in_a_browser
+@pytest.mark.parametrize("background", borderline.UNIFORM)
+def test_a_search_and_its_similarities_are_those_of_the_instrument(compute, nets, background):
+    grey = borderline.UNIFORM[background]
+    given = compute(f"""const {{threshold, most}} = EXPLORER.digits;
+        return {{threshold, most, greys: greys.map(plain),
+                 pairs: greys.map((x, k) => core.ssim(x, greys[(k + 1) % greys.length])),
+                 searches: greys.map(x => {{
+                   const s = core.search(net, x, {grey}, threshold, most), end = s.steps.at(-1);
+                   return {{...s, steps: s.steps.map(step => step.similarity), last: plain(end?.last ?? []),
+                            first: plain(end?.first ?? []), other: end?.other}}; }})}};""")
+    source = images_of(given["greys"]).byte()
+    alike = similarity.ssim(source, source.roll(-1, 0))
+    assert (alike - torch.tensor(given["pairs"])).abs().max() <= NEAR and alike.std() > 0.01
+    pairs = borderline.search(
+        nets[0], source, torch.full_like(source[:1], grey), threshold=given["threshold"],
+        max_iterations=given["most"], keep_path=True)
+    assert 0 < pairs.excluded.sum() < len(source)
+    for n, ours in enumerate(given["searches"]):
+        assert (ours["steps"] == []) == pairs.excluded[n] and len(ours["steps"]) == pairs.iterations[n]
+        if ours["steps"]:
+            assert torch.equal(images_of(ours["last"])[0].byte(), pairs.inside[n])
+            assert torch.equal(images_of(ours["first"])[0].byte(), pairs.outside[n])
+            assert (ours["label"], ours["other"]) == (pairs.inside_class[n], pairs.outside_class[n])
+            by_step = pairs.path.similarity[n, :len(ours["steps"])]
+            assert (torch.tensor(ours["steps"]) - by_step).abs().max() <= NEAR
+            assert abs(ours["reach"] - pairs.robustness[n]) <= NEAR
+
+
+@in_a_browser
+def test_labels_of_planes_are_those_of_pytorch_on_all_digits(compute, nets):
+    """Small planes of all digits; by five networks of one, beside what the instrument gives."""
+    size, reach = 13, 12.0
+    given = compute(f"""const five = [0, 1, 2, 3, 4].map(n => core.network(EXPLORER[`weights-${{n}}`]));
+        return images.map((image, k) => {{
+          const u = net.direction(image), v = core.across(u, 3, 0.7), of = k ? [0] : [0, 1, 2, 3, 4];
+          const parts = all(core.JOBS.plane(five, {{image, u, v, of, size: {size}, reach: {reach}}}));
+          return {{grey: plain(greys[k]), u: plain(u), v: plain(v), strides: parts.map(part => part.stride),
+                   labels: parts.at(-1).labels.map(plain)}}; }});""")
+    steps = torch.linspace(-reach, reach, size, dtype=torch.float64)
+    for k, plane in enumerate(given):
+        x, u, v = (images_of(plane[name]) for name in ("grey", "u", "v"))
+        assert abs((u * v).sum()) < 1e-9 and abs(v.norm() - 1) < 1e-9 and plane["strides"] == [6, 3, 1]
+        points = x / 255 + steps.view(-1, 1, 1, 1, 1) * v + steps.view(-1, 1, 1, 1) * u
+        labels = torch.tensor(plane["labels"]).view(-1, size, size).flip(1)    # from the top
+        for net, own in zip(nets, labels):
+            assert len(own.unique()) > 1
+            largest_are(net, points.clamp(0, 1).view(-1, 1, 28, 28), own.reshape(-1))
+        if k == 0:
+            answers, axes = regions.plane(
+                nets, (x / 255).float(), u.float(), v.float(), reach=reach, size=size)
+            assert (answers == labels).double().mean() > 0.999 and len(labels) == 5
+            assert (axes - torch.cat([u, v])).abs().max() <= 1e-6
+
+
+@in_a_browser
+def test_shares_and_distances_are_those_of_pytorch_on_all_digits(compute, nets):
+    count, steps = 200, [11, 27]
+    given = compute(f"""return {{
+        STEP: core.STEP, TOP: core.TOP, noise: core.directions({count}, 1).map(plain),
+        directions: core.directions(20, 2).map(plain), digits: images.map((image, k) => ({{
+          grey: plain(greys[k]), attack: core.attack(net, image).norm, u: plain(net.direction(image)),
+          flips: all(core.JOBS.flips([net], {{image, steps: {steps}, count: {count}, seed: 1}}))
+            .map(part => part.flips),
+          norms: k < 2 && all(core.JOBS.distances([net], {{image, count: 20, seed: 2}})).at(-1).norms
+        }}))}};""")
+    noise, step, net = images_of(given["noise"]), given["STEP"], in_double(nets[0])
+    assert (noise.flatten(1).norm(dim=1) - 1).abs().max() < 1e-9 and noise.mean().abs() < 1e-3
+    shares = []
+    for digit in given["digits"]:
+        x, u = images_of(digit["grey"]) / 255, images_of(digit["u"])
+        with torch.no_grad():
+            label = net(x).argmax(1)
+            flips = [int((net((x + n * step * noise).clamp(0, 1)).argmax(1) != label).sum()) for n in steps]
+            line = torch.arange(step / 4, given["TOP"] + 1e-6, step / 4, dtype=torch.float64)
+            changed = net((x + line.view(-1, 1, 1, 1) * u).clamp(0, 1)).argmax(1) != label
+        assert digit["flips"] == flips
+        assert abs(digit["attack"] - line[changed.int().argmax()]) <= NEAR
+        shares += [n / count for n in flips]
+        if digit["norms"]:
+            line = torch.arange(step, given["TOP"] + 1e-6, step, dtype=torch.float64)
+            points = (x + line.view(-1, 1, 1, 1, 1) * images_of(given["directions"])).clamp(0, 1)
+            with torch.no_grad():
+                changed = net(points.view(-1, 1, 28, 28)).argmax(1).view(len(line), -1) != label
+            norms = torch.where(changed.any(0), line[changed.int().argmax(0)], torch.inf)
+            assert torch.allclose(torch.tensor(digit["norms"], dtype=torch.float64), norms, atol=NEAR, rtol=0)
+    assert min(shares) == 0 and 0 < max(shares)
+
+
+@in_a_browser
+def test_a_plane_takes_at_most_two_seconds_of_a_core(compute):
+    """Beside a loop of as many products as a laptop's core does in a second: a busy machine slows both."""
+    ratio = min(compute("""
+        const a = new Float64Array(1000).fill(0.5), time = work => {
+          const start = performance.now(); work(); return performance.now() - start; };
+        const loop = () => {
+          let sum = 0;
+          for (let n = 0; n < 200_000; n++) for (let k = 0; k < 1000; k++) sum += a[k] * a[k];
+          return sum; };
+        const u = net.direction(images[7]), v = core.across(u, 3, 0);
+        const job = () => all(core.JOBS.plane([net], {image: images[7], u, v, of: [0], size: 61, reach: 12}));
+        return time(job) / (5 * time(loop));""") for _ in range(2))
+    assert ratio <= 2
+
+
+# ---- the page --------------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def axe():
+    return (Path(find_spec("axe_playwright_python").origin).parent / "axe.min.js").read_text()
+
+
+@in_a_browser
+@pytest.mark.parametrize("theme, width", [("light", 420), ("dark", 1280)])
+def test_four_panels_without_network_complaint_or_scrolling(visit, axe, folder, theme, width):
+    page, errors, requests = visit(viewport={"width": width, "height": 800})
+    page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
+    page.wait_for_selector(".explorer.ready")
+    assert not page.locator("figure img").is_visible() and not page.locator(".instead").is_visible()
+    assert not [url for url in requests if "weights-1" in url]
+    page.evaluate(axe)
+    for name, pattern in {"Mix": "stops above", "Shake and push": r"\d of 200",
+                          "Look around": "of 100 random", "Compare trainings": "disagree on"}.items():
+        tab(page, name)
+        seen(page, pattern)
+        report = page.evaluate("() => axe.run('.explorer', {resultTypes: ['violations'], preload: false})")
+        assert [(v["id"], v["nodes"][0]["html"]) for v in report["violations"]] == [], name
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+        for link in page.locator(".pages a:visible").all():
+            target = Path(urlparse(link.get_attribute("href")).path).relative_to(folder).with_suffix(".ipynb")
+            assert (ROOT / target).exists(), target
+    assert errors == [] and {urlparse(url).scheme for url in requests} <= {"file", "blob", "data"}
+
+
+@in_a_browser
+def test_sentences_have_the_numbers_of_their_images(visit, nets):
+    page, _, _ = visit()
+    page.wait_for_selector(".explorer.ready")
+    data = json.loads((explorer.FOLDER / "digits.js").read_text().partition("] = ")[2].rstrip(";\n"))
+    seven = images_of(page.evaluate("Array.from(EXPLORER.core().digits(EXPLORER.digits)[7])"))
+    white = torch.full((1, 1, 28, 28), 255, dtype=torch.uint8)
+    pair = borderline.search(
+        nets[0], seven.byte(), white, threshold=data["threshold"], max_iterations=data["most"])
+    text = seen(page, "stops above")
+    assert f"of {pair.separability.item():.3f}" in text and f"have {pair.robustness.item():.2f}." in text
+    assert f"After {pair.iterations.item()} mixtures" in text
+    page.locator("input[type=range]:visible").fill("0")
+    assert "is 1.00." in seen(page, "At 0% white")
+    page.get_by_role("radio", name="black").check()
+    assert "Mix with" not in seen(page, "stops above")
+    page.get_by_role("radio", name="digit 1, test image 2").check()     # black is labelled 1, too
+    assert "the search needs two labels" in seen(page, "too")
+    assert page.get_by_role("button", name="Run the search").is_disabled()
+
+
+@in_a_browser
+def test_all_is_reached_by_keyboard_and_nothing_moves_by_itself(visit):
+    page, _, _ = visit(reduced_motion="reduce")
+    page.wait_for_selector(".explorer.ready")
+    page.get_by_role("button", name="Run the search").press("Enter")
+    assert page.locator(".path li:not(.empty)").count() == 1
+    page.wait_for_timeout(1500)
+    assert page.locator(".path li:not(.empty)").count() == 1
+    page.get_by_role("tab", name="Mix").focus()
+    page.keyboard.press("ArrowRight")
+    first = seen(page, r"\d of 200")
+    page.locator("input[type=range]:visible").press("ArrowRight")
+    assert seen(page, r"\d of 200") != first
+    page.get_by_role("tab", name="Shake and push").press("ArrowRight")
+    seen(page, "of 100 random")
+    board = page.locator(".map:visible")
+    before = board.locator(".ring").get_attribute("cx")
+    board.press("ArrowLeft")
+    assert float(board.locator(".ring").get_attribute("cx")) == pytest.approx(float(before) - 0.4)
+    board.press("PageUp")
+    assert page.locator("input[type=range]:visible").input_value() == "10"
+
+
+@in_a_browser
+def test_a_drag_turns_the_plane_and_a_tap_shows_an_image(visit):
+    page, _, _ = visit(has_touch=True)
+    page.wait_for_selector(".explorer.ready")
+    tab(page, "Look around")
+    box = page.locator(".map:visible").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 4
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 80, y, steps=4)
+    page.mouse.up()
+    assert page.locator("input[type=range]:visible").input_value() == "80"
+    page.touchscreen.tap(x, y)
+    ring = page.locator(".map:visible .ring")
+    assert float(ring.get_attribute("cx")) == pytest.approx(0, abs=0.2)
+    assert float(ring.get_attribute("cy")) == pytest.approx(-6.1, abs=0.2)
+
+
+@in_a_browser
+def test_without_a_worker_the_page_computes_by_itself(visit):
+    """There is one, there is none, it is refused, it fails later."""
+    sentences = []
+    for script in ("", "delete window.Worker", "Worker = class { constructor() { throw Error() } }",
+                   "Worker = class { postMessage() { setTimeout(() => this.onerror?.()) } }"):
+        page, _, _ = visit(script)
+        page.wait_for_selector(".explorer.ready")
+        tab(page, "Look around")
+        sentences.append(seen(page, "of 100 random"))
+    assert len({*sentences}) == 1
+
+
+# ---- where it cannot run ---------------------------------------------------------------------------------
+def cut(text):
+    return text[:len(text) // 2]
+
+
+def bit(text):
+    """One character of the weights is another one."""
+    at = text.index('"weights": "') + 5_000
+    return f"{text[:at]}{'A' if text[at] != 'A' else 'B'}{text[at + 1:]}"
+
+
+@in_a_browser
+@pytest.mark.parametrize("name, damage, line", [
+    ("weights-0", cut, "weights-0.js is incomplete"), ("weights-0", bit, "weights-0.js is damaged"),
+    ("digits", cut, "digits.js is incomplete"), ("core", cut, "core.js is incomplete"),
+    ("weights-0", None, "weights-0.js is missing")])
+def test_with_a_damaged_file_the_picture_stays_and_a_line_says_why(visit, folder, name, damage, line):
+    path = folder / f"_static/explorer/{name}.js"
+    text = path.read_text()
+    path.unlink()
+    if damage:
+        path.write_text(damage(text))
+    page, _, _ = visit()
+    page.wait_for_function("document.querySelector('.instead').innerText.includes('cannot start')")
+    assert line in page.locator(".instead").inner_text()
+    assert page.locator("figure img").is_visible() and page.locator(".widget").count() == 0
+
+
+@in_a_browser
+def test_with_one_training_damaged_the_others_panels_work(visit, folder):
+    path = folder / "_static/explorer/weights-3.js"
+    path.write_text(cut(path.read_text()))
+    page, _, _ = visit()
+    page.wait_for_selector(".explorer.ready")
+    tab(page, "Compare trainings")
+    assert "weights-3.js is incomplete" in seen(page, "cannot be compared")
+    tab(page, "Look around")
+    seen(page, "of 100 random")
+
+
+@in_a_browser
+def test_without_scripts_and_in_a_print_the_picture_stands(visit):
+    page, _, _ = visit(java_script_enabled=False)
+    assert page.locator("figure img").is_visible() and page.locator(".instead").is_visible()
+    page, _, _ = visit()
+    page.wait_for_selector(".explorer.ready")
+    page.emulate_media(media="print")
+    assert page.locator("figure img").is_visible() and not page.locator(".widget").is_visible()
+
+
+@in_a_browser
+def test_what_is_not_in_sight_is_not_loaded(visit):
+    tall = "document.querySelector('h1').style.height = '9000px'"
+    page, _, requests = visit(f"addEventListener('DOMContentLoaded', () => {{ {tall} }})")
+    page.wait_for_timeout(500)
+    assert not [url for url in requests if "weights" in url or "core" in url]
+    page.locator(".instead").scroll_into_view_if_needed()
+    page.wait_for_selector(".explorer.ready")
