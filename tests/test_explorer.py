@@ -98,8 +98,7 @@ def test_the_files_hold_the_kept_networks_of_today():
     assert len(nets) == 5
     for n, trained in enumerate(nets):
         text = (explorer.FOLDER / f"weights-{n}.js").read_text()
-        script = explorer.script(f"weights-{n}", explorer.network(trained))
-        assert text == script, "renewed by `make explorer`"
+        assert text == explorer.script(f"weights-{n}", explorer.network(trained)), "`make explorer` renews it"
 
 
 def test_the_digits_are_those_of_the_test_set():

@@ -261,7 +261,7 @@ def test_code_that_decides_a_network_moves_its_digest(edited, module, old, new):
 @pytest.mark.parametrize("module, old, new", [
     ("report.zoo", "it is trained anew", "it is not used"),
     ("papers.ren.models", "def ren_b(", "def ren_bb("),
-    ("shared.training.fit", "One training loop", "A loop")])
+    ("shared.training.fit", "The training loop", "A loop")])
 def test_other_code_does_not(edited, module, old, new):
     before = zoo.digest("ren-a")
     edited(module, old, new)

@@ -105,7 +105,8 @@ display.picture(ax.figure, "An image of two pixels, an attack's images and their
                 "A plane of two classes, a star, dots beyond the boundary, and a rectangle around them.")
 fast = boxes.intervals(clean, examples, least=2).first(2)
 ends = zip(fast.values.tolist(), zip(fast.low.tolist(), fast.high.tolist()))
-toy.compare(dict(ends) == rectangle and boxes.error_rates(models, inside, label).tolist() == rates, "box and rates")
+toy.compare(dict(ends) == rectangle and boxes.error_rates(models, inside, label).tolist() == rates,
+            "box and rates")
 display.say(prose.fill("Of the random images of the box the attacked network misclassifies {own:.0%}, "
                        "the others {least:.0%} to {most:.0%}.", {"own": rates[0], "least": min(rates[1:]),
                                                       "most": max(rates[1:])}))
@@ -119,12 +120,11 @@ scale = page.scale(**experiments.LENET)
 networks = page.results(experiments.lenet_networks)
 page.results(experiments.projection)         # for Figure 3
 page.results(experiments.lenet_clean)        # for Sections 2.4 and 3
+page.results(experiments.planes)             # through the digit and two boxes, and through three clean digits
 # The chosen digit; the same for other networks and for the images of the authors' scripts; fifty digits, with
 # one wrong class each and a quarter of the steps of CW2, each four times as long.
 sweeps, others, fifty = map(page.results, (
     experiments.lenet_sweeps, experiments.other_lenets, experiments.lenet_fifty))
-# Planes through the digit and two boxes, and through three clean digits: for Sections 2 and 2.4.
-page.results(experiments.planes)
 
 # %% [markdown]
 # ## What came out

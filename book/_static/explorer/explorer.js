@@ -350,7 +350,7 @@
         marks(numerals = []) {
           over.replaceChildren(
             ...named ? [
-              text(EDGE - 0.4, EDGE - 0.5, "along the gradient →", {class: "axis-name far"}),
+              text(EDGE - 0.4, EDGE - 0.5, "along the gradient →", {class: "axis-name axis-end"}),
               text(0.4 - EDGE, 1.4 - EDGE, "↑ random direction", {class: "axis-name"})] : [],
             ...numerals.map(({k, x, y}) => text(x, y + 0.7, `${k}`, {fill: inks[k], class: "numeral"})),
             svg("circle", {r: 0.45, class: "mark"}),
@@ -496,11 +496,12 @@
         make("span", {class: "chip", style: `background-color: rgb(${colour})`}),
         ` ${["one label", "two", "three or more"][k]} `]));
       const tab = panel("Compare trainings",
-        "The same plane by five networks of one architecture, which differ only in their training's seed.",
+        "The same plane by five networks that differ only in the seed of their training. The ring is where "
+          + "the label of the first one changes along its gradient; drag turns the plane, a tap moves the ring.",
         [["Shu et al., Section 2", "shu/2_regions"], ["disagreement as an alarm", "shu/2_4_alarm"]],
         make("div", {class: "maps"}, ...maps.map((one, k) => make("figure", {}, one.node, captions[k])),
              make("figure", {}, differ.node, make("figcaption", {}, "where they disagree"))),
-        legend, ...steer.nodes);
+        legend, make("div", {class: "images controls"}, ...steer.nodes));
 
       function look() {
         if (!ready) return;
