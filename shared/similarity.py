@@ -64,7 +64,7 @@ def ssim(x: torch.Tensor, y: torch.Tensor, *, convention: str = "matlab",
     double = torch.float64 in (x.dtype, y.dtype)
     value, error = compare(*planes, torch.float64 if double else torch.float32)
     if not double and (doubtful := error > DOUBTFUL).any():
-        again, _ = compare(*(p[doubtful] for p in planes), torch.float64)
+        again, _ = compare(planes[0][doubtful], planes[1][doubtful], torch.float64)
         value[doubtful] = again.float()
     return value.view(len(x), -1).mean(1)
 

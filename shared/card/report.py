@@ -101,7 +101,7 @@ class Card:
     def of(cls, values: dict[str, Any]) -> "Card":
         """The card of what its `json` gave."""
         sections = {model: [_section(raw) for raw in raws] for model, raws in values["sections"].items()}
-        return cls(sections, *(values[name] for name in ("settings", "provenance", "images", "about")),
+        return cls(sections, values["settings"], values["provenance"], values["images"], values["about"],
                    [(check["name"], check["sign"], check["limit"])
                     for check in values["checks"] if check["model"] == next(iter(sections))])
 

@@ -206,7 +206,7 @@ def place(card: Card, others: dict[str, dict[str, float | None]]) -> str:
     known = {name: [values.get(axis) for axis in AXES] for name, values in others.items()}
     own = {model: [getattr(card.measures(model).get(axis), "value", None) for axis in AXES]
            for model in card.sections}
-    dots, marks = ([(name, *pair) for name, pair in pairs.items() if None not in pair]
+    dots, marks = ([(name, x, y) for name, (x, y) in pairs.items() if x is not None and y is not None]
                    for pairs in (known, own))
     title = "Among known networks"
     if not dots or not marks:
