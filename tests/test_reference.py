@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 import pytest
 
+from papers.ren import experiments as ren
 from report import reference
 from report.repository import ROOT
 from shared import runtime
@@ -169,3 +170,8 @@ def test_what_is_no_reference_file_is_named(tmp_path, text):
         reference.read(path)
     with pytest.raises(runtime.UserError, match="other.json cannot be read"):
         reference.read(tmp_path / "other.json")
+
+
+def test_pruning_is_measured_at_the_printed_settings():
+    printed = reference.paper("ren")["table-4"].settings["pruning_settings"]
+    assert [(s["t"], s["T"]) for s in printed] == list(ren.SETTINGS)

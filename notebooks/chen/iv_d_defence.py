@@ -174,7 +174,7 @@ page.picture(BOTH, defence.draw_success, caption=(
     alt="A row a pair: natural networks near 100%, robust ones between a few percent and 100%.")
 
 # %% [markdown]
-# ### In half of the pairs ROBY is smaller after adversarial training, in half it is larger
+# ### After adversarial training ROBY is smaller in some pairs, larger in others
 #
 # In the paper all these differences lie below 0. Rows stand in the order of the picture above: in the upper ones the defence works best.
 
