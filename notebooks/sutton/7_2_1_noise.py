@@ -1,18 +1,9 @@
 # ---
 # jupyter:
 #   boundary_book:
-#     items:
-#     - table-13
-#     - table-14
-#     - table-15
-#     - table-16
-#     - table-17
-#     - table-18
-#     - figure-15
-#     - figure-16
+#     items: []
 #     needs:
 #     - sutton/7_2_1_cifar10
-#     shards: 6
 #   jupytext:
 #     formats: ipynb,py:percent
 #     notebook_metadata_filter: boundary_book
@@ -47,9 +38,6 @@ images_attack: int = None  # images of each set that are attacked; None takes th
 sizes: list = [0.1, 0.5, 1.0]  # radii of the L-infinity ball of noise, smallest first (0..]
 
 # %% tags=["hide-cell"]
-from dataclasses import replace
-from functools import partial
-
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
@@ -58,14 +46,12 @@ from torch import nn
 
 from papers.sutton import experiments, figures, training_noise
 from papers.sutton.noise import CubeNoise
-from papers.sutton.training_noise import KINDS, NUMBER
-from report import display, reference
+from report import display
 from report.page import start
 from shared import runtime
 from shared.susceptibility import susceptibility
 
 page = start("sutton/7_2_1_noise", globals())
-PAPER = reference.paper("sutton")
 if len(sizes) != 3 or list(sizes) != sorted(sizes):
     raise runtime.UserError(f"parameter 'sizes' cannot be {list(sizes)}; allowed: three numbers above 0, the "
                             "smallest first, such as [0.1, 0.5, 1]")
@@ -150,13 +136,7 @@ display.picture(figure, "The digit 3 against the digit 8: accuracy, and the shar
 
 # %%
 scale = page.scale(**experiments.NOISE)
-noisy = page.results(experiments.training_noise)
-# Those without noise are the networks as printed; how many images were perturbed does not count here.
-plain = replace(
-    page.results(experiments.cifar10_as_printed, plan=experiments.plan_without_noise,
-                 names=[experiments.name_of("cifar10", a, a + 1) for a in range(9)]),
-    sizes=experiments.training_noise.sizes)
-RESTING = {kind: (noisy.only(lambda run, kind=kind: run["noise"] == kind), plain) for kind in KINDS}
+compared = training_noise.compared(page)    # by kind of noise: networks trained with it, and without noise
 
 # %% [markdown]
 # ### Strong noise costs accuracy
@@ -165,14 +145,14 @@ RESTING = {kind: (noisy.only(lambda run, kind=kind: run["noise"] == kind), plain
 # paper's other class pairs.
 
 # %%
-frames = page.best(*RESTING["cube"])
+frames = page.best(*compared["cube"])
 levels = training_noise.curves("cube", *frames) if all(map(len, frames)) else {}
 facts = training_noise.box_facts(levels)
-page.picture(RESTING["ball"], lambda *runs: training_noise.draw_box(
+page.picture(compared["ball"], lambda *runs: training_noise.draw_box(
                  training_noise.curves("ball", *runs), "ball"),
              caption="Training images: accuracy and attackable share over the strength of L2 noise",
              alt="Two panels over the strength of the noise; grey lines are single class pairs of the paper.")
-page.text(RESTING["cube"], lambda *_: facts,
+page.text(compared["cube"], lambda *_: facts,
           "With our strongest L∞ noise the accuracy on training images falls from {accuracy.none:.1f}% to "
           "{accuracy.most:.1f}% (paper, same pairs: to {paper.accuracy:.1f}%).")
 
@@ -183,7 +163,7 @@ page.text(RESTING["cube"], lambda *_: facts,
 # makes networks less confident, so that fewer gradients vanish. The two ways to count such images therefore differ most without noise.
 
 # %%
-page.extra("noise-zero-gradients", RESTING["cube"], training_noise.rows_of_counting,
+page.extra("noise-zero-gradients", compared["cube"], training_noise.rows_of_counting,
            "Attackable share of correctly classified training images (%), means over the measured pairs",
            header={"noise": "radius of L∞ noise", "found": "without zero gradients", "lost": "counted too",
                    "published": "paper, same pairs"})
@@ -199,7 +179,7 @@ page.extra("noise-zero-gradients", RESTING["cube"], training_noise.rows_of_count
 #   gradient counts as attacked with norm 0, as software that divides by this norm counts images of the second class.
 
 # %%
-page.text(noisy, training_noise.readings,
+page.text(page.results(experiments.training_noise), training_noise.readings,
           "The ratio of standard deviation to mean differs from the published one by these factors "
           "(geometric mean over the measured tables, Euclidean norm): {factors}. Tables 13 to 18 show the "
           "way with the smallest factor: {best}.")
@@ -216,51 +196,6 @@ page.text(noisy, training_noise.readings,
 # - In the cell above, train with `CubeNoise`'s L2 counterpart: noise of the same norm in a random direction. The curves should hardly change.
 # - `sizes=[0.01, 0.02, 0.05]`: invisible noise; accuracy and attacks should hardly change.
 # - `sizes=[0.5, 1, 2]`: the largest noise hides the image; accuracy should fall towards 50%.
-#
-# ## Item by item
-#
-# Lines of the figures join means over the measured pairs; crosses are the published values of the same pairs. A training failed if its network
-# classifies hardly more than half of its training images correctly; lines leave its pair out.
-#
-# ### Figure 15: L∞ noise
-# ### Figure 16: L2 noise
-
-# %%
-for item, kind in (("figure-15", "cube"), ("figure-16", "ball")):
-    page.figure(item, RESTING[kind], partial(training_noise.draw, kind),
-                data=partial(training_noise.curves, kind), rests=experiments.ATTACKED,
-                caption=f"Sutton et al., {PAPER[item].label}: training with uniform noise in an "
-                        f"{KINDS[kind]} ball, over the radius of the ball",
-                alt="Five small plots over the size of the noise, beside the printed means: accuracy falls; "
-                    "the share of attackable images and three norms of the attacks, for both sets.")
-
-# %% [markdown]
-# A column of the tables is a class pair, by the numbers of its classes (0 is the aeroplane, 1 the automobile, and so on). The rows give the
-# accuracy and the share of attackable images in percent, then the mean of three norms of the attacks, with the standard deviation in
-# brackets. Failed trainings stay in the tables.
-#
-# ### Table 13: L∞ noise, smallest level
-# ### Table 14: L2 noise, smallest level
-# ### Table 15: L∞ noise, middle level
-# ### Table 16: L2 noise, middle level
-# ### Table 17: L∞ noise, largest level
-# ### Table 18: L2 noise, largest level
-
-# %% mystnb={"code_prompt_hide": "Hide Tables 13 to 18: {type}", "code_prompt_show": "Show Tables 13 to 18: {type}"} tags=["hide-output"]
-for (kind, n), number in NUMBER.items():
-    page.table(f"table-{number}", RESTING[kind], training_noise.rows_of(kind, n), rests=experiments.ATTACKED,
-               behind=("failed", "levels", "without"))
-
-# %% [markdown]
-# ### Choices that the paper leaves open
-#
-# | choice | ours | why |
-# |---|---|---|
-# | radii of the L∞ ball | the parameter `sizes` | lost in our copy of the text; round numbers, not optimised, but assumed and compared with the published accuracies, with a result in sight: results that depend on them are *not comparable* |
-# | largest radius | 1, although our accuracy is below that of Table 17, which suggests a smaller one | few of the nine pairs are measured |
-# | radius of the L2 ball | $a\sqrt{n/3}$ ($n$ values in an image) | both kinds have "approximately the same Euclidean norm on average" |
-# | images that norms are averaged over | the way whose spread fits | the text speaks of successful attacks; the printed spread is not that of Tables 6 to 8 |
-# | noisy images, attacked images | not clipped; attacked without noise | no clipping is mentioned; a layer of the network adds the noise, in training only |
 
 # %%
 page.box(

@@ -4,6 +4,7 @@ Everywhere `runs` is a DataFrame with a row a network trained with noise, `witho
 without; `kind` is "cube" (noise uniform in an L-infinity ball) or "ball" (in an L2 ball), and a level counts
 from 1, the smallest noise, to 3; level 0 is without noise.
 """
+from dataclasses import replace
 from functools import partial
 
 import matplotlib.pyplot as plt
@@ -22,6 +23,19 @@ PROBLEMS = [f"{a} vs {b}" for a, b in experiments.problems_of(10)]
 STATUS = "fitted: the noise levels are lost; ours are assumed round numbers, not optimised"
 SIZEABLE = 10   # points by which the box calls a fall of the attackable share more than small
 ENOUGH = 5      # of nine class pairs, from which on the box gives their mean
+
+
+def compared(page):
+    """`{kind: (networks trained with this noise, networks trained without)}`: results that a page shows.
+
+    Those without noise are the networks as printed; how many images were perturbed does not count here.
+    """
+    noisy = page.results(experiments.training_noise)
+    plain = replace(
+        page.results(experiments.cifar10_as_printed, plan=experiments.plan_without_noise,
+                     names=[experiments.name_of("cifar10", a, b) for a, b in experiments.problems_of(10)]),
+        sizes=experiments.training_noise.sizes)
+    return {kind: (noisy.only(lambda run, kind=kind: run["noise"] == kind), plain) for kind in KINDS}
 
 
 def at(runs, kind, n):
