@@ -130,9 +130,10 @@ def published(paper):
         rows.append([name, *(f"{n:,}" for n in (count, *counts.values())), f"{sum(tested)} of {len(tested)}"])
     again = (f"; {printed_twice()} of Chen et al. stand in two tables (I and V, VI and VII) and count twice"
              if paper in ("all", "chen") else "")
-    head = ["paper", "published numbers", *OF_NUMBERS, "tested statements that came out here, too"]
+    head = ["paper", "printed", *OF_NUMBERS, "statements"]
     return ("≈ near, ? open, ≠ outside our range ({doc}`protocol </book/protocol>`). Numbers that an item "
-            f"shows again count once{again}.\n\n:::{{div}} numbers\n{markdown_table(head, rows)}\n:::")
+            f"shows again count once{again}. Statements: how many of the tested ones came out here, too."
+            f"\n\n:::{{div}} numbers\n{markdown_table(head, rows)}\n:::")
 
 
 def failed(_):
