@@ -8,7 +8,7 @@ import ast
 import importlib.util
 import json
 import os
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -98,27 +98,27 @@ def ours(module):
     return module.startswith(OURS)
 
 
-def reached(module, name, seen):
+def reached(module, name, seen, look=_module):
     """Enter into `seen` {"module.name": hash} what a definition is, and what it names in our code."""
-    definitions, imports = _module(module)
     place = f"{module}.{name}"
     if place in seen:
         return
+    definitions, imports = look(module)
     if name not in definitions:
         if name in imports and imports[name][1] and ours(imports[name][0]):
-            reached(*imports[name], seen)
+            reached(*imports[name], seen, look)
         return
     seen[place], names = definitions[name]
     for first, attribute in names:
         if attribute is None:
-            reached(module, first, seen)
+            reached(module, first, seen, look)
         elif first in imports and imports[first][1] is None and ours(imports[first][0]):
-            reached(imports[first][0], attribute, seen)
+            reached(imports[first][0], attribute, seen, look)
 
 
 def digest(roots):
     """Twelve hexadecimal digits of the code that `(module, name)` pairs reach."""
-    seen = {}
+    seen, look = {}, cache(_module)     # a file is looked at once for a digest
     for root in roots:
-        reached(*root, seen)
+        reached(*root, seen, look)
     return _hash(sorted(seen.values()))[:12]

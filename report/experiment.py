@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from types import SimpleNamespace
 
-from report import code, inputs, provenance, registry, repository, same, store, zoo
+from report import code, git, inputs, provenance, registry, repository, same, store, zoo
 from report.repository import ROOT
 from shared import runtime
 from shared.data import content, sets
@@ -292,7 +292,9 @@ def keep(experiment, name, arguments, published, path=None):
         now = content.sound(path, store.read)
         if now is not None and (before is None or now.provenance != before.provenance):
             return now
-        store.write(path, compute(experiment, name, arguments, published, states))
+        run = compute(experiment, name, arguments, published, states)
+        run.provenance["revision"] = git.revision()     # now: code may have changed since this process began
+        store.write(path, run)
         shutil.rmtree(states, ignore_errors=True)
         return store.read(path)     # what a second run will see is what this one sees
 

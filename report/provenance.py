@@ -8,7 +8,6 @@ from pathlib import Path
 
 import torch
 
-from report import git
 from shared import runtime
 
 PACKAGES = ("torch", "numpy", "scipy")
@@ -46,10 +45,12 @@ def clock():
 
 
 def here(seconds, used):
-    """Provenance of a result that took `seconds` of `clock` here and used `{kind: {name: identity}}`."""
+    """Provenance of a result that took `seconds` of `clock` here and used `{kind: {name: identity}}`.
+
+    The revision is entered where a run is kept.
+    """
     fewer = {"fewer": [*used["fewer"]]} if "fewer" in used else {}
     return {"data": used.get("data", {}), **fewer,
-            "revision": git.revision(),
             "device": device_model(runtime.device()), "threads": torch.get_num_threads(),
             "versions": versions(), "python": sys.version.split()[0], "seconds": round(seconds, 2),
             "when": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())}

@@ -93,7 +93,7 @@ def provenance(results, runs):
     present = [run for s in results for run in runs[s.name].values()]
 
     def distinct(key):
-        values = {json.dumps(run.provenance[key], sort_keys=True) for run in present}
+        values = {json.dumps(run.provenance[key], sort_keys=True) for run in present if key in run.provenance}
         return [json.loads(value) for value in sorted(values)]
 
     data = {k: v for run in present for k, v in run.provenance["data"].items()}

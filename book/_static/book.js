@@ -71,8 +71,8 @@ function widen() {
   }
 }
 
-// A figure never shrinks until its text is too small to read: its frame scrolls instead.
-const LEAST = 0.55;  // of the width it is drawn with: 10 points, drawn at 144 to the inch, become 11 pixels
+// A figure as wide as the text shrinks to a phone; a wider one scrolls in its frame before its text is too small.
+const LEAST = 0.36;  // of the width it is drawn with: 10 points, drawn at 144 to the inch, become 7 pixels
 
 function pictures() {
   for (const img of document.querySelectorAll("article figure img")) {
