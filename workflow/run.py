@@ -19,6 +19,7 @@ import papermill
 from jupyter_client import AsyncKernelManager
 from jupyter_client.kernelspec import KernelSpecManager
 from nbclient.exceptions import DeadKernelError
+from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 from traitlets import default
 
@@ -167,11 +168,26 @@ class Kernel(AsyncKernelManager):
                 "--HistoryManager.enabled=False"]
 
 
+class Engine(NBClientEngine):
+    """Papermill's, which writes the notebook when it ends, also by a fault, and not twice a cell."""
+
+    @classmethod
+    def execute_managed_notebook(cls, manager, kernel_name, **settings):
+        path, manager.output_path = manager.output_path, None
+        try:
+            super().execute_managed_notebook(manager, kernel_name, **settings)
+        finally:
+            manager.output_path = path
+
+
+papermill_engines.register("at the end", Engine)
+
+
 def _execute(source, part, given, seconds):
-    papermill.execute_notebook(source, part, parameters=given, kernel_name="python3",
-                               kernel_manager_class=Kernel, progress_bar=False, log_output=True,
-                               stdout_file=sys.stdout, stderr_file=sys.stderr, start_timeout=seconds,
-                               iopub_timeout=seconds)
+    papermill.execute_notebook(source, part, parameters=given, engine_name="at the end",
+                               kernel_name="python3", kernel_manager_class=Kernel, progress_bar=False,
+                               log_output=True, stdout_file=sys.stdout, stderr_file=sys.stderr,
+                               start_timeout=seconds, iopub_timeout=seconds)
 
 
 def _drop_paths(part):
