@@ -340,7 +340,7 @@ line_searches = Experiment("he/line-searches", search_by_steps, plan_line_search
 
 # ---- Section 5: classifiers of boundary distances --------------------------------------------------------
 CLASSIFIER_SCALE = scales(
-    **NETWORKS, blocks=[1, 1, 100], iterations=[3, 10, 1000], coarser=[3, 2, 1],
+    **NETWORKS, blocks=[1, 1, 100], iterations=[3, 10, 1000], coarser=[9, 2, 1],
     mnist=[dict(sample=6, size=6, directions=18, training=5),
            dict(sample=16, size=16, directions=49, training=200),
            dict(sample=10_000, size=100, directions=784, training=2000)],
@@ -478,7 +478,7 @@ IMAGENET_SCALE = scales(
     nets={"imagenet": Subject(imagenet_samples.SPEC.name, "he-squeezenet", None)},
     rate=[0.2, 0.05, None], subject="all", seed=0, sample=[4, 2, 450], size=[4, 2, 5], blocks=[1, 1, 90],
     iterations=[3, 2, 1000],
-    directions=[36, 36, 1000], step=[0.12, 0.08, 0.01], least=[4, LEAST, LEAST], steps=[5, 10, 4000],
+    directions=[12, 36, 1000], step=[0.12, 0.08, 0.01], least=[4, LEAST, LEAST], steps=[5, 10, 4000],
     noises=[5, 20, 100], shown=1)
 
 
