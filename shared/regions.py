@@ -30,7 +30,7 @@ class Swept(NamedTuple):
     images: torch.Tensor    # float32 [n, C, H, W]
     classes: torch.Tensor   # int64 [n]: the attacked model's predicted classes
     succeeded: int          # successful attacks, those with equal images included
-    passes: int
+    passes: int             # forward passes of all attacks
 
     def of(self, label: int) -> torch.Tensor:
         """The examples [k, C, H, W] of a predicted class."""
@@ -198,8 +198,9 @@ MOSTLY, RIGHT, SIGNIFICANT = 0.5, 0.05, 0.25
 
 def kind(rates: torch.Tensor | Sequence[float], *, mostly: float = MOSTLY, right: float = RIGHT,
          significant: float = SIGNIFICANT) -> str | None:
-    """The kind of a region by the models' misclassification rates [K]: one of Section 2.1, or None.
+    """The kind of a region by the models' misclassification rates [K], after Section 2.1, or None.
 
+    Only the attacked model errs, only another one, or all; the names are ours.
     "own"           the rate of the first model, the attacked one, is at least `mostly`, another at most
                     `right`
     "foreign"       the rate of the first is at most `right`, another at least `mostly`

@@ -84,6 +84,7 @@ def susceptibility(model: Model, x: torch.Tensor, y: torch.Tensor, *, generator:
                        for delta in deltas]
 
     def placed(rows, values):
+        """Float32 [N]: the values at these rows, nan elsewhere."""
         whole = x.new_full((len(x),), torch.nan)
         whole[rows] = values.to(whole)
         return whole
@@ -99,7 +100,7 @@ def susceptibility(model: Model, x: torch.Tensor, y: torch.Tensor, *, generator:
         random.append(placed(attacked[flipped], norm))
     vanished = torch.zeros_like(correct)
     vanished[correct] = (norms == 0).to(x.device)
-    inference.warn_of("susceptibility", vanished)
+    inference.warn_of(inference.NoUsableGradient, "susceptibility", vanished)
     return Susceptibility(correct, placed(attacked, size), vanished, torch.stack(random), tuple(deltas),
                           draws, smallest.passes + sum(flips.passes for flips in by_size))
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 import torch
 from torch.nn import functional as F
 
-from ..inference import Classifier, Model, frozen, gradient, label_margins, mended, unusable
+from ..inference import Classifier, Model, finite_gradients, frozen, gradient, label_margins, unusable
 from ..runtime import UserError
 from .judge import Attack
 from .threat import L1, Threat, checked
@@ -43,7 +43,7 @@ class PGD(Attack):
     steps: int
     step: float
     random_start: bool = True
-    white: ClassVar[float] = 1.0
+    white: ClassVar[float] = 1.0     # upper bound of pixels in the steps; the judge clips to [0, 1] anyway
 
     def __post_init__(self) -> None:
         checked(self.threat)
@@ -100,7 +100,8 @@ def scored(model: Model, z: torch.Tensor,
     """Logits [n, K] of images z, gradients of the cross-entropy of classes `goal`, and which are unusable.
 
     Where the gradient is 0, because float32 probabilities of distant logits are exactly 0 and 1, the gradient
-    of minus the margin replaces it. Values that are not finite are `mended`. Both count as unusable.
+    of minus the margin replaces it. Values that are not finite are replaced (`finite_gradients`). Both count
+    as unusable.
     """
     scores = z.new_empty(0)
 
@@ -115,10 +116,10 @@ def scored(model: Model, z: torch.Tensor,
     _, slope = gradient(loss, z)
     no_gradient = unusable(slope)
     if no_gradient.any():
-        slope = mended(slope)
+        slope = finite_gradients(slope)
         flat = unusable(slope)
         if flat.any():
-            slope[flat] = mended(gradient(lost_margin, z[flat])[1])
+            slope[flat] = finite_gradients(gradient(lost_margin, z[flat])[1])
     return scores.detach(), slope, no_gradient
 
 
@@ -126,6 +127,6 @@ def _ascent(model, z, goal, threat):
     """The best move of length 1 from images z, to first order; and which have no usable gradient."""
     _, slope, no_gradient = scored(model, z, goal)
     slope = -slope if threat.targeted else slope
-    if isinstance(threat, L1):      # its step changes one value, so one that clipping will not undo
+    if isinstance(threat, L1):      # its step changes one value: one that clipping will not undo
         slope = slope * torch.where(slope > 0, z < 1, z > 0)
     return threat.steepest(slope), no_gradient

@@ -49,12 +49,12 @@ def gradients(model: Model, images: torch.Tensor, labels: torch.Tensor,
     def gradient(x, y):
         x = x.detach().to(device, memory_format=order).requires_grad_()
         scores = differentiable(model, x)
-        inference.check_squashed(scores.detach())
+        inference.refuse_probabilities(scores.detach())
         inference.check_classes(y, max(2, scores.shape[1]))
         slope, = torch.autograd.grad(objective(scores, y.to(device)).sum(), x)
         return torch.cat([slope.flatten(1), scores.detach()], 1).to(images.device)
 
-    with inference.gradients_kept(), frozen(model):
+    with inference.gradients_enabled(), frozen(model):
         both = runtime.chunked(gradient, images, labels,
                                chunk=runtime.chunk_size(max(1, images[:1].numel()) * 4 * 128, device))
     size = images.shape[1:].numel()
@@ -156,7 +156,7 @@ class LineSearch(Attack):
         own = model.model if isinstance(model, inference.Classifier) else model     # one logit stays one
         slopes, scores = gradients(own, x, goal, LOSSES[self.loss])
         already = (inference.classes(scores) == goal) == self.targeted
-        direction, _ = unit(inference.mended(-slopes if self.targeted else slopes))
+        direction, _ = unit(inference.finite_gradients(-slopes if self.targeted else slopes))
         direction[already] = 0
         decide = reaches(model, self.targeted)
         smallest = smallest_steps(decide, x, goal, direction, scalings(self.steps, self.largest), clip=True)

@@ -9,7 +9,7 @@ from ..runtime import UserError
 from .judge import Attack
 from .threat import Threat, checked
 
-SHARE = 0.8     # of the pixels in the first square
+SHARE = 0.8     # of the image's pixels, which the first square covers
 HALVED = 10, 50, 200, 500, 1000, 2000, 4000, 6000, 8000     # of 10,000 queries: the share halves
 
 

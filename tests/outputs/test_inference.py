@@ -70,7 +70,7 @@ def test_functions_and_one_logit(stored):
 def test_gradients_of_no_use(stored):
     inf, nan = float("inf"), float("nan")
     slopes = torch.tensor([[1.0, -2.0], [0.0, 0.0], [nan, 1.0], [inf, -3.0], [-inf, nan]])
-    stored([inference.unusable(slopes), inference.mended(slopes)])
+    stored([inference.unusable(slopes), inference.finite_gradients(slopes)])
 
 
 @pytest.mark.parametrize("able", [True, False])
