@@ -215,6 +215,7 @@ class Page:
 
     def _publish(self, item, results, *, rows=None, data=None, draw=None, caption=None, alt=None, hidden=(),
                  **judged):
+        """Build, keep and show the record of an item for each label of `_runs`; returns the first one."""
         results, printed = several(results), reference.paper(self.paper_key)[item]
         records, pictures = {}, {}
         for label, runs in self._runs(results).items():

@@ -126,6 +126,7 @@ def script_of(name):
 
 
 def _cell(path, text=None):
+    """The source of the cell tagged `parameters` of a script or an `.ipynb`, or of its `text`."""
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8") if text is None else text

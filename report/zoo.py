@@ -169,6 +169,7 @@ def _trained(label, architecture, recipe, dataset, seed, hook, device):
 
 
 def _train(path, architecture, recipe, dataset, seed, hook, device):
+    """Train a net and keep it in the file `path`. Raises UserError if it stays at chance accuracy."""
     start = time.perf_counter()
     net = _trained(path.stem, architecture, recipe, dataset, seed, hook, device)
     seconds = time.perf_counter() - start
