@@ -217,7 +217,7 @@ def memory_format(model: Model) -> torch.memory_format:
 
     Convolutions are 1.4 to 2 times as fast in it, but a model that calls `view` fails.
     """
-    model = model.model if isinstance(model, Classifier) else model
+    model = model.model if isinstance(model, AttackedModel) else model
     filters = [p for p in model.parameters() if p.ndim == 4] if isinstance(model, nn.Module) else []
     last = any(p.is_contiguous(memory_format=torch.channels_last) and not p.is_contiguous() for p in filters)
     return torch.channels_last if last else torch.contiguous_format
@@ -299,7 +299,7 @@ def differentiable(model: Model, images: torch.Tensor) -> torch.Tensor:
     return scores
 
 
-class Classifier:
+class AttackedModel:
     """A model as attacks call it, `classifier(images)`: logits [n, K], K at least 2, with gradients."""
 
     def __init__(self, model: Model) -> None:

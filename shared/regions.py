@@ -16,6 +16,7 @@ from typing import NamedTuple
 import torch
 
 from .attacks.judge import Attack
+from .attacks.threat import per_image
 from .inference import Generator, Model, check_images, checked_logits, frozen, labels
 from .runtime import UserError, seeded
 
@@ -262,7 +263,7 @@ def noise(x: torch.Tensor, distances: torch.Tensor, *, generator: Generator) -> 
     x, generator = check_images(x), seeded(generator, "noise")
     steps = torch.randn(len(distances), *x.shape[1:], generator=generator, dtype=torch.float32).to(x.device)
     scale = distances.to(x.device) / steps.flatten(1).norm(dim=1)
-    return (x + scale.view(-1, 1, 1, 1) * steps).clamp(0, 1)
+    return (x + per_image(scale, x) * steps).clamp(0, 1)
 
 
 def plane(models: Sequence[Model], x: torch.Tensor, u: torch.Tensor, v: torch.Tensor, *, reach: float,

@@ -11,8 +11,8 @@ from typing import ClassVar
 import torch
 from torch.nn import functional as F
 
-from ..inference import Classifier, Model, finite_gradients, frozen, gradient, label_margins, unusable
-from ..runtime import UserError
+from ..inference import AttackedModel, Model, finite_gradients, frozen, gradient, label_margins, unusable
+from ..runtime import UserError, seeded
 from .judge import Attack
 from .threat import L1, Threat, checked
 
@@ -55,9 +55,7 @@ class PGD(Attack):
         """The offset of each image's random start, float32 [N, C, H, W] on the CPU; None without one."""
         if not self.random_start:
             return None
-        if generator is None:
-            raise UserError("PGD starts at random: pass generator=torch.Generator(), or random_start=False")
-        return self.threat.random(x, generator)
+        return self.threat.random(x, seeded(generator, "PGD, unless random_start=False,"))
 
     def propose(self, model: Model, x: torch.Tensor, goal: torch.Tensor,
                 draw: torch.Tensor | None) -> tuple[torch.Tensor, ...]:
@@ -92,7 +90,7 @@ class Adversarial:
         draw = self.attack.draw(images, generator)
         with contextlib.nullcontext() if self.train_mode else frozen(net):
             draw = None if draw is None else draw.to(images.device)
-            return self.attack.propose(Classifier(net), images, labels, draw)[0].clamp(0, 1)
+            return self.attack.propose(AttackedModel(net), images, labels, draw)[0].clamp(0, 1)
 
 
 def scored(model: Model, z: torch.Tensor,
@@ -110,7 +108,7 @@ def scored(model: Model, z: torch.Tensor,
         scores = model(images).float()
         return F.cross_entropy(scores, goal, reduction="none")
 
-    def lost_margin(images):
+    def minus_margin(images):
         return -label_margins(model(images).float(), goal[flat])
 
     _, slope = gradient(loss, z)
@@ -119,7 +117,7 @@ def scored(model: Model, z: torch.Tensor,
         slope = finite_gradients(slope)
         flat = unusable(slope)
         if flat.any():
-            slope[flat] = finite_gradients(gradient(lost_margin, z[flat])[1])
+            slope[flat] = finite_gradients(gradient(minus_margin, z[flat])[1])
     return scores.detach(), slope, no_gradient
 
 

@@ -106,15 +106,15 @@ class Attack(ABC):
         generator = None if generator is None else runtime.seeded(generator, name)
         device, order = inference.device_of(model, x), inference.memory_format(model)
         goal = y if target is None else target
-        draws, classifier = self.draw(x, generator), inference.Classifier(model)
+        draws, attacked = self.draw(x, generator), inference.AttackedModel(model)
         proposal, passes = torch.empty_like(x), torch.zeros(len(x), dtype=torch.int64, device=x.device)
         no_gradient = torch.zeros(len(x), dtype=torch.bool, device=x.device)
 
         def part(rows):
             draw = draws if draws is None or len(draws) < len(x) else draws[rows.cpu()]
-            attack = self._with_own_settings(rows.to(device))
+            attack = self._of_images(rows.to(device))
             images = x[rows].to(device, memory_format=order)
-            proposed = _proposed(name, images, attack.propose(classifier, images, goal[rows].to(device),
+            proposed = _proposed(name, images, attack.propose(attacked, images, goal[rows].to(device),
                                                               None if draw is None else draw.to(device)))
             proposal[rows], passes[rows], no_gradient[rows] = (part.to(x.device) for part in proposed)
             return rows
@@ -130,7 +130,7 @@ class Attack(ABC):
         inference.warn_of(inference.NoExample, name, result.not_found & ~result.no_gradient)
         return result
 
-    def _with_own_settings(self, rows):
+    def _of_images(self, rows):
         """This attack for the images `rows` of a call: a tuple of `per_image` becomes their values [n]."""
         attack = copy.copy(self)    # not checked again
         for name in self.per_image:

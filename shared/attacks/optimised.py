@@ -16,7 +16,7 @@ from typing import ClassVar
 import torch
 
 from ..inference import Model, finite_gradients, gradient, memory_format, unusable
-from ..runtime import UserError
+from ..runtime import UserError, seeded
 from .directions import directions
 from .judge import Attack, fooled, setting_of, values
 from .threat import L2, per_image
@@ -213,9 +213,7 @@ class OptMargin(CarliniWagner):
 
     def noises(self, shape: torch.Size, generator: torch.Generator | None) -> torch.Tensor:
         """Float32 [members, C, H, W] on the CPU: orthogonal, of RMS `noise`, the last zero."""
-        if generator is None:
-            raise UserError("OptMargin draws its noise: pass generator=torch.Generator()")
-        rows = self.noise * directions(shape.numel(), self.members, generator=generator)
+        rows = self.noise * directions(shape.numel(), self.members, generator=seeded(generator, "OptMargin"))
         rows[-1] = 0    # as in the authors' code, which replaces the last of the orthogonal columns
         return rows.view(-1, *shape)
 

@@ -5,7 +5,7 @@ from numbers import Integral
 import torch
 
 from ..inference import Model, label_margins
-from ..runtime import UserError
+from ..runtime import UserError, seeded
 from .judge import Attack
 from .threat import Threat, checked
 
@@ -33,9 +33,7 @@ class SquareSearch(Attack):
 
     def draw(self, x: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor:
         """Uniform numbers, float32 [N, C W + (queries - 1)(2 + C)] on the CPU: stripes, then squares."""
-        if generator is None:
-            raise UserError("SquareSearch draws its squares: pass generator=torch.Generator()")
-        channels, _, width = x.shape[1:]
+        generator, (channels, _, width) = seeded(generator, "SquareSearch"), x.shape[1:]
         count = channels * width + (self.queries - 1) * (2 + channels)
         return torch.rand(len(x), count, generator=generator, dtype=torch.float32)
 

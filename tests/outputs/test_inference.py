@@ -63,7 +63,7 @@ def test_functions_and_one_logit(stored):
     net = network(1, "functions", dropout=0.5).eval()
     stored([[logits(model, x), labels(model, x), accuracy(model, x, y), margins(model, x, y),
              inference.checked_logits(model, x, y),
-             *inference.gradient(lambda z, model=model: inference.Classifier(model)(z)[:, 1], x)]
+             *inference.gradient(lambda z, model=model: inference.AttackedModel(model)(z)[:, 1], x)]
             for model in (net, lambda z: net(z)[:, 0])])
 
 
