@@ -59,7 +59,7 @@ def reached(runs):
 def single(runs):
     """Facts: for how many networks alone robustness rises at each step at which separability falls."""
     alone = [row for row in suspects(runs) if row["reading"].startswith("network ")]
-    return {"hold": sum(row["robustness rises at each fall"] is True for row in alone),
+    return {"hold": sum(row["each fall is paid"] is True for row in alone),
             "n": len(alone)} if alone else {}
 
 
