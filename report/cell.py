@@ -1,4 +1,4 @@
-"""A measured value with what stands behind it: in a row of a table or in a figure's data."""
+"""A measured value with its range, its sample size and its status: in a table's row or a figure's data."""
 from dataclasses import dataclass
 
 import pandas as pd
@@ -11,7 +11,7 @@ class Cell:
     value      what was measured; None where there is no value
     sd, n      standard deviation over networks, and the number of networks, where it is their mean
     of, hits   the number of images that a share is one of, and how many of them count
-    low, high  the range behind it: its 95% interval over images, or the range over what `over` says
+    low, high  its range: the 95% interval over images, or lowest and highest over what `over` names
     over       "trainings" or "networks" (`n` of them), or "settings"; None: images
     status     "proxy: why", "fitted: why", "unnamed image: why" or "not measured: why"
     """
@@ -50,7 +50,7 @@ def bare(measured):
 def restored(measured):
     """Rows or data of a record's file with `Cell`s in place of the dicts that `as_json` gave.
 
-    A row is never a `Cell`, though it may have a column `value`: only what it holds is looked at.
+    A row is never a `Cell`, though it may have a column `value`: only what it holds can be one.
     """
     if isinstance(measured, list):
         return [restored(row) for row in measured]

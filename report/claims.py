@@ -1,6 +1,6 @@
-"""What a paper says of a result, judged on our rows: each claim once, by one predicate.
+"""The claims of a paper about its results, judged on our rows: each claim once, by one predicate.
 
-The predicates of a paper stand in `papers/<key>/claims.py`:
+The predicates of a paper are in `papers/<key>/claims.py`:
 
     claim = Claims()
 
@@ -39,7 +39,7 @@ class Rule:
             is `open`, the evidence alone, or None
     others  items whose rows it takes, too
     counts  a run's labels -> whether it decides the claim, which waits for no other; None: all decide
-    cells   whether the rows hold `Cell`s, for a claim that tells n or a status; else their values alone
+    cells   whether the rows hold `Cell`s, for evidence that names n or a status; else their values alone
     own     whether the claim speaks of none of the proxies on which the rest of the item is measured
     open    why no result can decide the claim
     leaves  what of the claim `judge` leaves open, and why: then it may fail, not hold
@@ -70,7 +70,7 @@ class Claims(dict):
     def __call__(self, item, phrase, *others, **more):
         """Decorator: the function is the `judge` of a `Rule` of the claim of `item` with `phrase`.
 
-        In a function's place may stand a text: why the claim is open.
+        A text in a function's place is the reason why the claim is open.
         """
         def register(judge):
             given = self.setdefault(item, {})
@@ -135,9 +135,9 @@ def over_cases(cases, judge, *, what="cases", reads="", printed=None):
     printed    {case: whether the claim holds on the published values}, where it does not on all: then as many
                of the cases have to hold as do on these
     """
-    asked = None
+    needed = None
     if printed is not None:
-        asked = sum(printed[case] for case in cases if case in printed)
+        needed = sum(printed[case] for case in cases if case in printed)
         strength = (f"judged in the strength of the paper's own numbers, on which it holds in "
                     f"{sum(printed.values())} of {len(printed)} {what}")
         reads = "; ".join(filter(None, (reads, strength)))
@@ -145,20 +145,20 @@ def over_cases(cases, judge, *, what="cases", reads="", printed=None):
     evidence = _in_words(judged)
     evidence += f" ({reads})" if reads and evidence else ""
     holds, remark = conclude({case: held for case, (held, _) in judged.items()},
-                             [case for case, facts in cases.items() if _is_proxy(facts)], what, asked)
+                             [case for case, facts in cases.items() if _is_proxy(facts)], what, needed)
     return holds, f"{evidence} ({remark})" if remark else evidence or prose.NO_VALUE
 
 
-def conclude(judged, proxies=(), what="cases", asked=None):
+def conclude(judged, proxies=(), what="cases", needed=None):
     """What `{case: whether a claim holds there}` comes to, and a remark on the proxies among the cases.
 
-    asked  in how many cases it has to hold; None: in all. Cases without a value, and proxies, leave it open
-           as long as they could still decide it
+    needed  in how many cases it has to hold; None: in all. Cases without a value, and proxies, leave it open
+            as long as they could still decide it
     """
     own = {case: holds for case, holds in judged.items() if case not in proxies}
     held, failed = (sum(holds is truth for holds in own.values()) for truth in (True, False))
-    asked = len(judged) if asked is None else asked
-    holds = None if not asked else True if held >= asked else False if len(judged) - failed < asked else None
+    needed = len(judged) if needed is None else needed
+    holds = True if held >= needed > 0 else False if len(judged) - failed < needed else None
     if len(own) == len(judged):
         return holds, ""
     names = " and ".join(own) if len(own) <= MANY else f"{len(own)} {what}"
@@ -241,7 +241,7 @@ def _judged(item, rows, phrase, rule, lacking, others):
 
 
 def on_a_proxy(judged):
-    """A judged claim where only a proxy was measured: what it shows is told, and decides nothing."""
+    """A judged claim where only a proxy was measured: its evidence is shown, and decides nothing."""
     if judged["holds"] is None and not waits(judged):
         return judged
     shown = judged["evidence"]

@@ -1,8 +1,8 @@
 """A digest of the code that decides a result.
 
 It is taken over the syntax of some definitions and of what these name in turn in their own module, in the
-papers' code and in `shared.training`, without docstrings, comments and annotations. It needs nothing beside
-Python, and is the same on every version of it.
+papers' code and in `shared.training`, without docstrings, comments and annotations. It needs only Python,
+and is the same on every version of it.
 """
 import ast
 import importlib.util

@@ -1,6 +1,6 @@
-"""Measured values beside printed ones: which are near, which differ, and which are open (book/protocol.md).
+"""Measured values compared with printed ones: near, different or open (book/protocol.md).
 
-A mark is decided by what the cell shows: the value, and the range that stands behind it.
+A mark is decided by what the cell shows: the value and its range.
 """
 import math
 import numbers
@@ -21,7 +21,7 @@ CONFIDENCE = 0.95   # of the interval of a share of images, and of that of a bia
 LEAST = 5           # fewer trainings than this give no range
 ROWS = 8            # fewer like rows than this give no bias
 WHOLE = {"%": 100, "fraction": 1, "misclassification rate (0-1)": 1}    # of a share, by its column's unit
-# Key columns that say what is measured in a row: rows that differ in these are not alike.
+# Key columns that name what is measured in a row: rows that differ in these are not alike.
 QUANTITIES = ("quantity", "delta_inferred", "norm", "split", "dataset")
 
 
@@ -29,7 +29,7 @@ QUANTITIES = ("quantity", "delta_inferred", "norm", "split", "dataset")
 def decimals(value, column=None):
     """Printed decimals of a number: those its column states, else those the number itself shows.
 
-    Where the decimals of a column vary, a whole number beside broken ones (a rate of 1 beside 0.925) is taken
+    Where the decimals of a column vary, a whole number among broken ones (a rate of 1 next to 0.925) is taken
     to be printed as finely as the coarsest of these, not to the unit: the column's `least_decimals`.
     """
     column = column or {}
@@ -87,7 +87,7 @@ def _ends(cell, whole):
 
 
 def ends(cell, whole=None):
-    """`(low, high, decimals)` of the range behind a value, rounded to two digits of its width; or None.
+    """`(low, high, decimals)` of a value's range, rounded to two digits of its width; or None.
 
     whole  what a share is of, 1 or 100, whose images `of` give its 95% interval; None: the value is no share
     """
@@ -120,7 +120,7 @@ def near(ours, printed, name="", column=None, *, places=None):
 
 
 def mark(cell, printed, name="", column=None, *, places=None):
-    """One of `MARKS`: of a `Cell` beside the printed number."""
+    """One of `MARKS`: of a `Cell` compared with the printed number."""
     if not math.isfinite(cell.value):
         return OPEN
     if near(cell.value, printed, name, column, places=places):
@@ -130,7 +130,7 @@ def mark(cell, printed, name="", column=None, *, places=None):
 
 
 def chance(cell, whole=None):
-    """The probability that one more value lies outside the range behind a value; None where it is unknown."""
+    """The probability that one more value lies outside a value's range; None where it is unknown."""
     if ends(cell, whole) is None or cell.over == "settings":
         return None
     return 2 / (cell.n + 1) if cell.over else 1 - CONFIDENCE
@@ -188,19 +188,19 @@ def printed_values(item):
 
 
 def comparable(printed):
-    """Whether a printed value is one that a measured one can be set beside."""
+    """Whether a printed value can be compared with a measured one."""
     return printed is not None and not isinstance(printed, list)
 
 
 # ---- tables and figures ----------------------------------------------------------------------------------
 def compare(item, rows):
-    """Cells of a table with a printed value, beside what was measured, in the paper's order.
+    """Printed values of a table compared with the measured ones, in the paper's order.
 
     rows        a DataFrame or dicts, one a printed row: the item's key columns, and measured values under the
                 printed names (a part of a printed cell under `column.part`, or nested as printed), bare or
                 as `Cell`s; a `status` holds for all values of its row. None, NaN: no value
-    Returns dicts: `row` {key: value}, `column`, `printed`, `measured`, `low` and `high` (the range behind it,
-    or None), `chance` (see `chance`), `mark` (one of MARKS, None where a status is told), `status`
+    Returns dicts: `row` {key: value}, `column`, `printed`, `measured`, `low` and `high` (its range,
+    or None), `chance` (see `chance`), `mark` (one of MARKS, None where there is a status), `status`
     (or None), `why` (of a status).
     Raises UserError for rows without keys or twice there, a strange status, text for a number.
     """
@@ -233,7 +233,7 @@ def compare_numbers(item, data):
 
 
 def _cell(item, key, name, printed, places, row):
-    """The one cell of a printed value, or none where there is nothing to set side by side."""
+    """The one cell of a printed value, or none where there is nothing to compare."""
     where = ", ".join([item.title, *(str(v) for v in key.values() if v is not None), name])
     cell = as_cell(row.get(name))
     word, why = status(cell.status or row.get("status"), where)
@@ -244,7 +244,7 @@ def _cell(item, key, name, printed, places, row):
     compared = {"row": key, "column": name, "printed": printed, "measured": cell.value, "low": None,
                 "high": None, "chance": None, "mark": None, "status": word, "why": why}
     if cell.of and not whole:
-        raise runtime.UserError(f"{where}: a number of images (`of`) stands beside what is no share; "
+        raise runtime.UserError(f"{where}: a number of images (`of`) is given for what is no share; "
                                 "leave it out, or state the column's unit in the reference")
     if word == "not measured":
         return [compared | {"measured": None}]

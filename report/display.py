@@ -22,13 +22,13 @@ from report.prose import number
 from report.tidy import MIME
 from report.verdict import VERDICTS
 
-PICTURES = "BOUNDARY_PICTURES"               # names a folder for the figures of a text half
+PICTURES = "BOUNDARY_PICTURES"               # names a folder for the figures of a page that runs as a script
 # Of measured values and classes, safe for colour-blind readers: seaborn's palette "colorblind".
 PALETTE = ("#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc", "#ca9161", "#fbafe4", "#949494", "#ece133",
            "#56b4e9")
 PRINTED = "0.25"                             # published values
 GUIDE = "0.4"                                # limits, outlines, arrows
-PALE = "0.8"                                 # what lies behind the measured values
+PALE = "0.8"                                 # the background of measured values
 MARKERS = ("o", "s", "^", "D", "v", "P")     # curves differ by more than hue
 LINES = ("-", "--", "-.", ":")
 SMALLEST = 10                                # points of text in figures, on the page too
@@ -76,7 +76,7 @@ def show(myst, *, book=None, pictures=None, **spec):
     markdown = markdown_of(myst)
     if not in_jupyter():
         print(markdown)
-        if folder := os.environ.get(PICTURES):  # who runs the text half may want to see them
+        if folder := os.environ.get(PICTURES):  # whoever runs a page as a script may want to see them
             for name, png in (pictures or {}).items():
                 Path(folder).mkdir(parents=True, exist_ok=True)
                 (Path(folder) / name).write_bytes(png)

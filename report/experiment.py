@@ -8,7 +8,7 @@ The plan of the unmodified `paper` scale names the published runs. What is wante
 `_runs/runs`; a small run (`smoke`, `quick`) is kept nowhere.
 
 A run is out of date when the experiment's version, an argument that is no size, the experiment's code
-(`report.code`, `report.same`) or an input differs from what its file says. Inputs are the runs and kept
+(`report.code`, `report.same`) or an input differs from its file. Inputs are the runs and kept
 networks that its function opened. An input that is itself out of date counts as one that differs.
 """
 import contextlib
@@ -72,15 +72,15 @@ class Experiment:
         """The file of a recorded run."""
         return folder_of(self.name) / f"{run}.json"
 
-    def asks(self, stored, arguments):
+    def matches(self, stored, arguments):
         """Whether stored arguments are those of a plan; sizes may differ."""
         return stored.keys() == arguments.keys() and all(
             store.as_planned(stored[k], v) for k, v in arguments.items() if k not in self.sizes)
 
-    def within(self, arguments, published):
+    def fits(self, arguments, published):
         """Whether arguments are the published ones, their sizes at most as large."""
         return all(arguments[size] <= published[size] for size in self.sizes) \
-            and self.asks(store.plain(arguments), published)
+            and self.matches(store.plain(arguments), published)
 
     def outdated(self, run, arguments, digest, firsts):
         """What has changed since a run was computed: "version", "arguments", "code", places of inputs.
@@ -89,7 +89,7 @@ class Experiment:
         firsts   `{experiment: Results}` of those in `after`
         """
         return ["version"] * (run.version != self.version) \
-            + ["arguments"] * (arguments is not None and not self.asks(run.arguments, arguments)) \
+            + ["arguments"] * (arguments is not None and not self.matches(run.arguments, arguments)) \
             + ["code"] * (run.version == self.version and not same.accepted(self.name, run.code, digest)) \
             + [place for place, identity in (run.inputs or {}).items() if _differs(place, identity, firsts)]
 
@@ -144,7 +144,7 @@ def labelled(names, plan):
 
 
 def folder_of(experiment):
-    """Where the recorded runs of an experiment lie, by its name."""
+    """The folder of the recorded runs of an experiment, by its name."""
     return repository.results_folder() / "runs" / experiment
 
 
@@ -159,7 +159,7 @@ class Results:
     outdated: dict = field(default_factory=dict)     # name of a recorded run -> what has changed since
     labels: dict = field(default_factory=dict)       # name -> {column: value} from which it is made
     yours: bool = False                              # by a function of the reader's, or from its results
-    beside: bool = False                             # gives intervals alone: nothing waits for its runs
+    optional: bool = False                           # gives intervals alone: nothing waits for its runs
 
     def only(self, keep):
         """The runs that `keep` takes, by their arguments and labels: what a figure or table rests on."""
@@ -176,7 +176,7 @@ _computing = []         # the experiments of which a run is being computed, the 
 
 
 class Opened(Mapping):
-    """`{run: result}` of an experiment; a run that is looked up becomes an input of the run that looks."""
+    """`{run: result}` of an experiment; a run that is read becomes an input of the run that reads it."""
 
     def __init__(self, results, runs):
         self.results, self.runs = results, runs
@@ -259,7 +259,7 @@ def compute(experiment, name, arguments, published, states=None):
     result = store.held(result, what)
     for size in experiment.sizes:
         if type(result.get(size)) is not int or not 0 < result[size] <= arguments[size]:
-            raise runtime.UserError(f"{what} must return how many {size!r} it took (asked: "
+            raise runtime.UserError(f"{what} must return how many {size!r} it took (requested: "
                                     f"{arguments[size]}), not {result.get(size)!r}")
     return store.Run(name=name, arguments=store.plain(arguments), result=result, version=experiment.version,
                      sizes={size: [result[size], published[size]] for size in experiment.sizes},
@@ -322,7 +322,7 @@ def gather(experiment, settings, *, which="missing", record=False, function=None
     record = record and not results.yours
     with runtime.progress(len(wanted), experiment.name) as bar:
         for name, arguments in wanted.items():
-            if record and not apart and name in published and experiment.within(arguments, published[name]):
+            if record and not apart and name in published and experiment.fits(arguments, published[name]):
                 if which == "missing":
                     renew(results, experiment, name, arguments)
                 if name in results.recorded:

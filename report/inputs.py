@@ -24,7 +24,7 @@ def used(kind, name, identity):
         entries.setdefault(kind, {})[name] = identity
 
 
-runtime.observers.append(used)      # `shared` tells of data sets, and of samples smaller than asked
+runtime.observers.append(used)      # `shared` notifies of data sets, and of samples smaller than requested
 
 
 @contextlib.contextmanager

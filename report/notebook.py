@@ -48,5 +48,5 @@ def prepare_kernel():
     """Let progress bars and the log be those of a notebook, where this process is its kernel."""
     runtime.progress_stream = _line_of_the_cell
     # jupyter_client interrupts a kernel before it ends it; under papermill that can meet the end of the last
-    # answer. No cell is stopped then, but the kernel logs an error. A stopped cell says so itself.
+    # answer. No cell is stopped then, but the kernel logs an error. A stopped cell reports it itself.
     logging.getLogger("IPKernelApp").addFilter(_no_late_interrupt)

@@ -8,7 +8,7 @@ STATES = *COMPARED, "proxy", "fitted", "unnamed image", "not measured"
 
 
 class Number(NamedTuple):
-    """One published number, and the one of ours beside it."""
+    """One published number, and the reproduced one."""
     paper: str
     item: str
     row: tuple            # values of the key columns of its row

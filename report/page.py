@@ -7,7 +7,7 @@
     page.statement("theorem-6", data=..., evidence=...)
     page.finish()
 
-What a page says at full scale comes from the recorded runs; what this page measured stands beside it, folded.
+The text of a page at full scale comes from the recorded runs; what this page measured follows it, folded.
 """
 import dataclasses
 import math
@@ -64,20 +64,20 @@ class Page:
 
     def __init__(self, name, namespace):
         self.name, self.started, self.paper_key = name, time.perf_counter(), name.split("/")[0]
-        self.text_half = parameters.text_half(name)
+        self.script = parameters.script_of(name)
         session = os.environ.get("JPY_SESSION_NAME")    # JupyterLab's
-        here = namespace.get("__file__") or session or self.text_half
-        self.scratch = Path(here).with_suffix("").resolve() != self.text_half.with_suffix("").resolve()
-        declared = parameters.declared(self.text_half)
+        here = namespace.get("__file__") or session or self.script
+        self.scratch = Path(here).with_suffix("").resolve() != self.script.with_suffix("").resolve()
+        declared = parameters.declared(self.script)
         self.parameters = parameters.checked(declared, namespace, sys.argv[1:])
-        self.defaults = {k: p.default for k, p in declared.items()} | parameters.defaults(self.text_half)
+        self.defaults = {k: p.default for k, p in declared.items()} | parameters.defaults(self.script)
         self.profile, self.seed = self.parameters["profile"], self.parameters["seed"]
         self.which = self.parameters.get("runs", "missing")
         self.device = runtime.use_device(self.parameters["device"])
         sets.use_profile(self.profile)
         self.gathered, self.measured, self.verdicts = {}, {}, {}
         self.tables = {}     # {item: its tidy rows as this page has them}
-        self.foot = []       # MyST of this build's own run, for the foot of the page
+        self.own_parts = []  # MyST of this build's own run, which stands folded at the end of the page
         self._reading = collected()
         self.used = self._reading.__enter__()
         display.style()
@@ -88,14 +88,14 @@ class Page:
     def scale(self, *, smoke, quick, paper):
         """The settings of this run: its profile's dict, overridden by explicit parameters of the same names.
 
-        The other parameters of the notebook stand beside them: a plan finds all it needs in one place.
+        They include the notebook's other parameters: a plan finds all it needs in one place.
         `page.full` has the same for the unmodified `paper` profile.
         """
         if not smoke.keys() == quick.keys() == paper.keys():
             raise ValueError("the three profiles of a scale name the same settings")
         self.scales = dict(zip(runtime.PROFILES, (smoke, quick, paper)))
         chosen = self.scales[self.profile]
-        # A recipe is named by a parameter: it is the constant of that name beside the paper's architectures.
+        # A recipe is named by a parameter: it is the constant of that name in the paper's models.py.
         explicit = {k: registry.recipe(self.paper_key, v) if isinstance(paper[k], Recipe) else v
                     for k, v in self.parameters.items() if k in paper and v is not None}
         fixed = {k: v for k, v in self.parameters.items() if k not in (*paper, "profile", "device", "runs")}
@@ -108,15 +108,15 @@ class Page:
         return runtime.generator(self.seed, self.name.removesuffix("_tables"), *labels)
 
     # ---- runs --------------------------------------------------------------------------------------------
-    def results(self, experiment, *, function=None, names=None, plan=None, beside=False):
+    def results(self, experiment, *, function=None, names=None, plan=None, optional=False):
         """The `Results` of an experiment: its recorded runs and, of what this page wants, its own.
 
-        function  a reader's own in place of the experiment's: shown beside the recorded results as "yours"
+        function  a reader's own in place of the experiment's: shown after the recorded results as "yours"
         names     of the published runs that the page rests on; None takes all. With a function, of the runs
                   that it computes, too
         plan      settings -> {key: arguments} of this page's own small runs, where its scale is not the
                   experiment's; None takes the experiment's plan
-        beside    its runs give intervals to the values of others: no table waits for them
+        optional  its runs give intervals to the values of others: no table waits for them
 
         A page whose scale is the experiment's computes its runs. At full scale another page shows what is
         recorded, in `smoke` and `quick` it computes the runs that its own scale wants.
@@ -131,7 +131,7 @@ class Page:
             chosen = dataclasses.replace(chosen, published={n: chosen.published[n] for n in keep}, **{
                 part: {n: v for n, v in getattr(chosen, part).items() if n in keep}
                 for part in ("recorded", "outdated")})
-        chosen.beside = beside
+        chosen.optional = optional
         if function is None:
             self.gathered[experiment.name] = chosen
         return chosen
@@ -150,7 +150,7 @@ class Page:
 
     def _runs(self, results):
         """`{label: {experiment: {name: Run}}}`: what is recorded, and what this page has of its own."""
-        runs, needed = {}, [s for s in results if not s.beside]
+        runs, needed = {}, [s for s in results if not s.optional]
         if results and all(s.recorded for s in needed):
             runs["recorded"] = {s.name: {n: s.recorded[n] for n in s.published if n in s.recorded}
                                 for s in results}
@@ -182,26 +182,26 @@ class Page:
         return None if same else f"this build, {self.scale_words}"
 
     def frames(self, results, runs):
-        """A DataFrame of each experiment: a row a run, what its name says, its arguments and results."""
+        """A DataFrame of each experiment: a row a run, its labels, arguments and results."""
         return [pd.DataFrame([s.labels.get(u.name, {}) | u.row for u in runs[s.name].values()])
                 for s in results]
 
     # ---- publishing --------------------------------------------------------------------------------------
-    def table(self, item, results, rows, *, behind=(), **judged):
-        """Show a table beside the printed one and judge it.
+    def table(self, item, results, rows, *, hidden=(), **judged):
+        """Show a table with the printed one and judge it.
 
         rows    runs (one DataFrame a set) -> rows named as the printed ones, of values or `Cell`s; a column
-                that the paper does not print is shown behind its own, and not judged
-        behind  columns of the rows that claims read and the table does not show
+                that the paper does not print is shown after its own, and not judged
+        hidden  columns of the rows that claims read and the table does not show
         judged  `claims`, `note`, `caption`: see `record.build`
         """
-        return self._publish(item, results, rows=rows, behind=behind, **judged)
+        return self._publish(item, results, rows=rows, hidden=hidden, **judged)
 
     def figure(self, item, results, draw, *, data=None, alt=None, **judged):
         """Show a figure as recorded, fold this run's, and judge it.
 
         draw    runs (one DataFrame a set) -> matplotlib figure, or None where there is nothing to draw
-        data    runs -> its numbers, compared with printed ones by name; what claims look at
+        data    runs -> its numbers, compared with printed ones by name, and judged by claims
         """
         return self._publish(item, results, draw=draw, data=data, alt=alt, **judged)
 
@@ -213,8 +213,9 @@ class Page:
         """
         return self._publish(item, results, data=data if callable(data) else lambda *_: data, **judged)
 
-    def _publish(self, item, results, *, rows=None, data=None, draw=None, caption=None, alt=None, behind=(),
+    def _publish(self, item, results, *, rows=None, data=None, draw=None, caption=None, alt=None, hidden=(),
                  **judged):
+        """Build, keep and show the record of an item for each label of `_runs`; returns the first one."""
         results, printed = several(results), reference.paper(self.paper_key)[item]
         records, pictures = {}, {}
         for label, runs in self._runs(results).items():
@@ -233,12 +234,12 @@ class Page:
         first = next(iter(records.values()))
         shown, others, drawn = pieces.shown(
             printed, records, results=results, pictures=pictures, caption=caption, alt=alt,
-            built=self._built(item, results, first), behind=behind)
-        self.foot += [others] * bool(others)
+            built=self._built(item, results, first), hidden=hidden)
+        self.own_parts += [others] * bool(others)
         label, last = [*records.items()][-1]    # this page's own where it has any
         self.tables[item] = tidy.rows(printed, last, self._source(label, results, last))
         title = "" if display.in_jupyter() else printed.title     # a notebook has its heading
-        # In a notebook a reader's own numbers come first; the book has them at its foot.
+        # In a notebook a reader's own numbers come first; the book has them at the page's end.
         display.show("\n\n".join(filter(None, [title, others, shown])), book=shown, kind="item",
                      pictures=dict(reversed(drawn.items())),
                      record=record.as_json(first), recorded="recorded" in records, table=self.tables[item])
@@ -255,7 +256,7 @@ class Page:
         return ", ".join([whose, *display.stand_ins(stood_in)])
 
     def _record(self, printed, results, runs, label, measured, *, claims=None, evidence=None, **judged):
-        """The record of what was `measured` in some runs; claims of other items may ask for its rows."""
+        """The record of what was `measured` in some runs; claims of other items may take its rows."""
         claims = judging.of(printed.paper, printed.id) if claims is None else claims
         rows_or_data = measured["rows"] if measured["data"] is None else measured["data"]
         whole = label == "recorded"
@@ -317,9 +318,9 @@ class Page:
                      for cell in (as_cell(r.get(k)) for k in heads)] for r in table]
             built = self._built(f"{record.EXTRA}{slug}", results, {"rows": table, "claims": []})
             words = pieces.captioned(caption, built or label)
-            if n and not own:   # in the book at the foot
-                self.foot.append(display.own_table(list(heads.values()), body, words))
-                display.show(self.foot[-1], book="")
+            if n and not own:   # in the book at the page's end
+                self.own_parts.append(display.own_table(list(heads.values()), body, words))
+                display.show(self.own_parts[-1], book="")
             else:
                 display.table(list(heads.values()), body, words, fold=fold)
 
@@ -344,7 +345,7 @@ class Page:
         """Show a sentence with computed numbers, of the recorded runs, else of this page's; or nothing.
 
         words     runs (one DataFrame a set) -> the sentence; with a template, the facts that it names
-        template  see `prose.fill`. Where a fact has no value, or there are none, `nothing` is said
+        template  see `prose.fill`. Where a fact has no value, or there are none, `nothing` is shown
         """
         label, frames = self._best(several(results))
         text = words(*frames) if label else None
@@ -425,9 +426,9 @@ class Page:
                  "peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2),
                  "when": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "substitutes": self.substitutes,
                  "parameters": {k: self._taken(k, v) for k, v in self.parameters.items()}, "state": state}
-        if self.foot:
+        if self.own_parts:
             display.show("", book=display.folded(f"What this build computed ({self.scale_words})",
-                                                 "\n\n".join(self.foot)), kind="foot")
+                                                 "\n\n".join(self.own_parts)), kind="own")
         words = ", ".join(f"{k} {v}" for k, v in facts["versions"].items())
         stood_in = "; ".join(f"**{words}**" for words in display.stand_ins(facts["substitutes"]))
         text = (f"`{self.name}` · profile {self.scale_words} · seed {self.seed} · {facts['device']} · Python "

@@ -120,12 +120,13 @@ RULES = {"profile": {"choices": runtime.PROFILES}, "device": {"choices": runtime
 
 
 # ---- declared --------------------------------------------------------------------------------------------
-def text_half(name):
+def script_of(name):
     """The `.py` of notebook `name`, such as `ren/iii_borderline`."""
     return repository.folder("notebooks") / f"{name}.py"
 
 
 def _cell(path, text=None):
+    """The source of the cell tagged `parameters` of a script or an `.ipynb`, or of its `text`."""
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8") if text is None else text
@@ -143,13 +144,13 @@ def _cell(path, text=None):
 
 
 def defaults(path):
-    """`{name: default}` of a text half as committed; one that a reader edits is saved in the file itself."""
+    """`{name: default}` of a script as committed; one that a reader edits is saved in the file itself."""
     known = declared(path, git.committed(path))
     return {name: parameter.default for name, parameter in known.items()}
 
 
 def declared(path, text=None):
-    """`{name: Parameter}` of a notebook, in the order of its cell; `path` is its text half or its `.ipynb`.
+    """`{name: Parameter}` of a notebook, in the order of its cell; `path` is its script or its `.ipynb`.
 
     text   what the file is taken to hold; None reads it
     Raises UserError naming the file and the line that does not follow the form.

@@ -1,4 +1,4 @@
-"""A result on its page: published beside reproduced, one line of verdict, one fold of claims and details."""
+"""A result on its page: published and reproduced values, a line of verdict, a fold of claims and details."""
 import math
 
 from report import claims as judging
@@ -24,7 +24,7 @@ def cell(value, printed=None, column=None, signs=None, name=""):
         if "text" in value:
             return _signed(value["text"], signs.get(f"{name}.text"))
         inner = printed if isinstance(printed, dict) else {}
-        own = column and {**column, "decimals": None}   # of a part, such as the probability beside a class
+        own = column and {**column, "decimals": None}   # of a part, such as the probability of a class
         parts = [_signed(_part(k, cell(v, inner.get(k), own)), signs.get(f"{name}.{k}"))
                  for k, v in value.items()]
         return " · ".join(filter(None, parts))
@@ -34,7 +34,7 @@ def cell(value, printed=None, column=None, signs=None, name=""):
 
 
 def in_range(cell, name, column=None):
-    """The range behind a value in words, such as "(7 to 29; 8 of 50)"; empty where there is none."""
+    """The range of a value in words, such as "(7 to 29; 8 of 50)"; empty where there is none."""
     whole = whole_of(name, column)
     if (shown := ends(cell, whole)) is None:
         return ""
@@ -71,7 +71,7 @@ def _part(name, text):
 
 
 def marks(item, cells):
-    """`{(key of the row, column): sign}` of compared cells: what a reader sees behind a value."""
+    """`{(key of the row, column): sign}` of compared cells: what follows a value in the table."""
     return {numbers.place(item, c): SIGNS.get(c["status"], c["mark"])
             for c in cells if c["status"] in SIGNS or c["mark"]}
 
@@ -80,16 +80,16 @@ def counted(cells):
     """The line below a table: how many numbers have which mark, and how many differ by chance; or empty."""
     there = [c["mark"] for c in cells if c["mark"]]
     counts = {mark: there.count(mark) for mark in MARKS}
-    said = [" · ".join(f"{mark} {n}" for mark, n in counts.items() if n)] * bool(there)
+    texts = [" · ".join(f"{mark} {n}" for mark, n in counts.items() if n)] * bool(there)
     if chances := [c["chance"] for c in cells if c["mark"] and c["chance"]]:
-        said.append(f"By chance alone about {sum(chances):.2g} of the {len(chances)} numbers with a range "
-                    "lie outside of it")
+        texts.append(f"By chance alone about {sum(chances):.2g} of the {len(chances)} numbers with a range "
+                     "lie outside of it")
     there = {SIGNS.get(c["status"]) for c in cells}
     if GREY in there:
-        said.append("Grey: tuned by the paper's value, or measured on another network or other data")
+        texts.append("Grey: tuned by the paper's value, or measured on another network or other data")
     if DASH in there:
-        said.append(f"{DASH}: the paper does not name the image")
-    return " ".join(f"{words}." for words in said)
+        texts.append(f"{DASH}: the paper does not name the image")
+    return " ".join(f"{words}." for words in texts)
 
 
 def bias_table(item, biases):
@@ -103,21 +103,21 @@ def bias_table(item, biases):
     return display.myst_table(head, rows, f"{item.title}: all rows together, reproduced minus published")
 
 
-def added(item, rows, behind=()):
-    """Columns that a reader added to the rows: not printed, not `behind`."""
-    heads = {*item.keys, *item.columns, *(name.partition(".")[0] for name in item.values), *behind, "status"}
+def added(item, rows, hidden=()):
+    """Columns that a reader added to the rows: not printed, not `hidden`."""
+    heads = {*item.keys, *item.columns, *(name.partition(".")[0] for name in item.values), *hidden, "status"}
     return list(dict.fromkeys(k for row in rows for k in row if k.partition(".")[0] not in heads))
 
 
-def compared_table(item, source, rows, signs, behind=(), *, printed_too=True):
+def compared_table(item, source, rows, signs, hidden=(), *, printed_too=True):
     """Header, body and rest of the printed table: under each printed row that one of `rows`, called `source`.
 
-    The rest are the printed rows that none of `rows` stands beside.
+    The rest are the printed rows without one of `rows`.
     signs   `marks` of their cells
-    behind  columns of `rows` that are not shown
-    printed_too     False leaves the printed rows out: beside embedded sample data they say nothing
+    hidden  columns of `rows` that are not shown
+    printed_too     False leaves the printed rows out: they are not comparable with embedded sample data
     """
-    more = added(item, rows, behind)
+    more = added(item, rows, hidden)
     if any("cells" in row for row in item.raw["rows"]):
         return _across(item, source, rows, signs, more, printed_too)
     labelled = "label" in item.columns and item.keys == ("row",)   # a row is named by its label as printed
@@ -140,7 +140,7 @@ def compared_table(item, source, rows, signs, behind=(), *, printed_too=True):
             lines.append([who, *(cell(row.get(c), printed.get(c), column, own, c)
                                  for c, column in shown.items())])
         lines = lines if printed_too else lines[1:]
-        if len(lines) == 2 and lines[0][1:] == lines[1][1:]:  # what says the same shares a line
+        if len(lines) == 2 and lines[0][1:] == lines[1][1:]:  # equal texts share a line
             lines = [[f"{PUBLISHED}, {lines[1][0]}", *lines[0][1:]]]
         first = [cell(printed["label"])] if labelled else [
             display.in_words(cell(printed.get(k))) for k in item.keys]
@@ -162,7 +162,7 @@ def _not_printed(column):
 def _across(item, source, rows, signs, more, printed_too):
     """`compared_table` of a table that the paper prints with a class or a problem at the head of each column.
 
-    A cell holds its numbers side by side, as printed: "99.88, 96.45", or a mean with "(0.92)" behind it. Each
+    A cell holds its numbers side by side, as printed: "99.88, 96.45", or a mean followed by "(0.92)". Each
     of the columns `more` has a line of its own.
     """
     *outer, head = item.keys
@@ -183,7 +183,7 @@ def _across(item, source, rows, signs, more, printed_too):
 
 
 def _add(body, rest, first, lines):
-    """Put the lines of a printed row that have values behind its name: into the rest without one of ours."""
+    """Add the lines of a printed row that have values, after its name: to the rest without one of ours."""
     valued = [line for n, line in enumerate(lines) if n == 0 or any(line[1:])]
     (rest if [who for who, *_ in valued] == [PUBLISHED] else body).extend(
         [*(first if n == 0 else [""] * len(first)), *line] for n, line in enumerate(valued))
@@ -224,14 +224,14 @@ def measured_so_far(record):
     """
     parts = dict(record["scale"]["parts"])
     runs, of = parts.pop("runs", (0, 0))
-    said = [f"{runs:,} of {of:,} runs"] * (runs < of)
+    texts = [f"{runs:,} of {of:,} runs"] * (runs < of)
     for part, (actual, published) in parts.items():
         if actual < published:
             single, alike = actual % runs == published % runs == 0, runs > 1
             counts = (actual // runs, published // runs) if single and alike else (actual, published)
-            said.append(f"{counts[0]:,} of {counts[1]:,} {display.in_words(part)}"
-                        + (" each" if single and alike else " in all" if alike else ""))
-    return ", ".join(said)
+            texts.append(f"{counts[0]:,} of {counts[1]:,} {display.in_words(part)}"
+                         + (" each" if single and alike else " in all" if alike else ""))
+    return ", ".join(texts)
 
 
 def freshness(results):
@@ -242,7 +242,7 @@ def freshness(results):
 
 
 def captioned(words, label):
-    """A caption; what a small run shows says so, for a page speaks of the record."""
+    """A caption; that of a small run names it, since a page is about the recorded runs."""
     whole = label in ("recorded", REPRODUCED)
     return words if whole else f"{display.sentence(words)} ({label[0].upper()}{label[1:]}.)"
 
@@ -250,9 +250,9 @@ def captioned(words, label):
 class _Pieces:
     """What a page shows of an item, piece by piece, as MyST."""
 
-    def __init__(self, item, runs, pictures, caption, alt, built, behind):
+    def __init__(self, item, runs, pictures, caption, alt, built, hidden):
         self.item, self.runs, self.pictures, self.alt = item, runs, pictures or {}, alt or item.caption
-        self.behind = behind
+        self.hidden = hidden
         self.rest = []    # published rows that are not reproduced yet
         self.main, *self.others = runs
         self.key, self.record = f"{item.paper}-{item.id}", runs[self.main]
@@ -261,7 +261,7 @@ class _Pieces:
         self.headings |= {self.main: built} if built else {}
 
     def file(self, label):
-        """Under what name the picture of a run lies beside the page."""
+        """Name of the picture of a run, in the folder of the page's pictures."""
         return f"{self.key}-{'recorded' if label == 'recorded' else 'run'}.png"
 
     def _tables(self, label):
@@ -271,7 +271,7 @@ class _Pieces:
         signs = marks(item, run["cells"]) if real else {}
         if item.rows and run.get("rows"):
             caption = f"{item.title}: {display.symbols(item.caption)}"
-            yield *compared_table(item, source, run["rows"], signs, self.behind, printed_too=real), caption
+            yield *compared_table(item, source, run["rows"], signs, self.hidden, printed_too=real), caption
         data = run.get("data") if item.printed_numbers else None
         if data and (table := published_numbers(item, source, data, signs, printed_too=real))[1]:
             yield *table, [], f"{item.title}: {'published numbers' if real else 'numbers'}"
@@ -316,9 +316,9 @@ class _Pieces:
                    f"{display.badge(word)} {name}{text}" if word != NOTHING else f"{name}{text}")
 
     def details(self, results):
-        """What stands behind the line, in one fold: the reason, the claims, the values one by one.
+        """What the line summarises, in one fold: the reason, the claims, the values one by one.
 
-        No fold where there is nothing that the line does not say.
+        No fold where the line has it all.
         """
         record = self.record
         compared = record["verdict"] != NOTHING or record["claims"]     # else there is nothing to reason on
@@ -330,8 +330,8 @@ class _Pieces:
             texts.append(f"{fresh}.")
         if record.get("note"):
             texts.append(record["note"])
-        said = [" ".join(texts)] if texts and self.main == "recorded" else []
-        if pieces := [*said, *self.claims(self.main), *self.rest]:
+        first = [" ".join(texts)] if texts and self.main == "recorded" else []
+        if pieces := [*first, *self.claims(self.main), *self.rest]:
             yield display.folded("Statements and details", "\n\n".join(pieces))
 
     def claims(self, label):
@@ -343,13 +343,13 @@ class _Pieces:
             yield markdown_table(head, body) if label == self.main else display.myst_table(head, body, title)
 
     def _judged(self, claim):
-        """Mark and evidence of a claim, without what it waits for where the verdict above says the same."""
+        """Mark and evidence of a claim, without what it waits for if the verdict above has that."""
         waits, so_far, shown = claim["evidence"].partition(judging.SO_FAR)
         once = so_far and waits in self.record["reason"]
         return f"{MARK[claim['holds']]} {f'so far: {shown}' if once else claim['evidence']}"
 
-    def beside(self, label):
-        """The picture and the tables of another run."""
+    def of_other(self, label):
+        """The picture, the tables and the claims of another run."""
         if self.pictures.get(label) is not None:
             yield display.myst_figure(self.file(label), captioned(self.title, label), self.alt)
         for header, body, _, words in self._tables(label):
@@ -358,17 +358,17 @@ class _Pieces:
         yield from self.claims(label)
 
 
-def shown(item, runs, *, results=(), pictures=None, caption=None, alt=None, built=None, behind=()):
+def shown(item, runs, *, results=(), pictures=None, caption=None, alt=None, built=None, hidden=()):
     """`(MyST, MyST of other runs, pictures)` of an item.
 
-    The notebook shows other runs under the item, the book at the foot of the page.
+    The notebook shows other runs under the item, the book at the end of the page.
     runs      {label: record}: the recorded one first where there is one, then this run's
     pictures  {label: PNG, or None where there is nothing to draw} of a figure
     built     what to call, in place of recorded, what has no runs and this build has computed at its size
-    behind    columns of a table's rows that are not shown
+    hidden    columns of a table's rows that are not shown
     """
-    of = _Pieces(item, runs, pictures, caption, alt, built, behind)
+    of = _Pieces(item, runs, pictures, caption, alt, built, hidden)
     first = [*of.results(), *of.line(), *of.details(results)]
-    others = [piece for label in of.others for piece in of.beside(label)]
+    others = [piece for label in of.others for piece in of.of_other(label)]
     drawn = {of.file(label): png for label, png in of.pictures.items() if png is not None}
     return "\n\n".join(first), "\n\n".join(others), drawn

@@ -75,7 +75,7 @@ def share(truths):
 
 # ---- facts and templates ---------------------------------------------------------------------------------
 class NoValue(Exception):
-    """Raised where a value is read that is missing, None or NaN; the text says what a reader sees instead."""
+    """Raised where a value is read that is missing, None or NaN; the text is what a reader sees instead."""
 
     def __init__(self, why=NO_VALUE):
         super().__init__(why)
@@ -101,7 +101,7 @@ class Facts:
         return self._value(name) is not None
 
     def __getattr__(self, name):
-        if name.startswith("__"):       # what Python asks of any object
+        if name.startswith("__"):       # looked up by Python on any object
             raise AttributeError(name)
         if (value := self._value(name)) is None:
             raise NoValue

@@ -29,13 +29,13 @@ def _cpu():
 
 
 def device_model(device):
-    """The model of the device, such as `AMD EPYC` or `NVIDIA H200`; one that has no bfloat16 says so."""
+    """The model of the device, such as `AMD EPYC` or `NVIDIA H200`; with "no bf16" if it has none."""
     model = torch.cuda.get_device_name(device) if device.type == "cuda" else _cpu()
     return model if runtime.has_bf16(device) else f"{model}, no bf16"
 
 
 def clock():
-    """Seconds on the clock that tells what a computation costs; only differences mean something.
+    """Seconds on the clock that measures what a computation costs; only differences mean something.
 
     Where one thread of a processor does all the work it is the process's own: a pause of the machine
     and a neighbour on the same core do not count.

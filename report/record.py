@@ -1,4 +1,4 @@
-"""Records: what an item's runs add up to, beside the printed values. A record is rebuilt, never edited."""
+"""Records: what an item's runs add up to, with the printed values. A record is rebuilt, never edited."""
 import json
 import math
 
@@ -39,7 +39,7 @@ def scale(results, runs, rests=None):
 
     rests  the parts that count, such as ("epochs", "images"); None takes all that the results have
     """
-    results = [s for s in results if not s.beside]
+    results = [s for s in results if not s.optional]
     published = sum(len(s.published) for s in results)
     present = [run for s in results for run in runs[s.name].values()]
     parts = {"runs": [len(present), published]} if results else {}
@@ -56,17 +56,16 @@ def lacking(results, runs, of=""):
 
     of  what they belong to, in words
     """
-    results = [s for s in results if not s.beside]
+    results = [s for s in results if not s.optional]
     # A run that is out of date may have parts that its experiment no longer has.
     parts = {part for s in results for part in s.sizes if part in TRAINING}
 
     def lacks(decides=None):
-        asked = [(s.name, n) for s in results for n in s.published
+        wanted = [(s.name, n) for s in results for n in s.published
                  if decides is None or decides.counts({"run": n, **s.labels.get(n, {})})]
-        away = sum(n not in runs[s] for s, n in asked)
-        if away:
-            return f"{away} of {len(asked)} runs{of}"
-        short = shortest([runs[s][n] for s, n in asked], parts)
+        if absent := sum(n not in runs[s] for s, n in wanted):
+            return f"{absent} of {len(wanted)} runs{of}"
+        short = shortest([runs[s][n] for s, n in wanted], parts)
         return f"full training{of} ({short})" if short else None
     return lacks
 
@@ -116,7 +115,7 @@ def build(item, results=(), runs=None, *, rows=None, data=None, claims=None, evi
     status       of an item without printed values, such as "proxy: SqueezeNet in place of another net"
     rests        the parts of a run that the item rests on: it waits for no others; None takes all
 
-    With embedded data, or on a proxy throughout, what was measured is told beside the claims and judges none.
+    With embedded data, or on a proxy throughout, what was measured is shown with the claims and judges none.
     """
     runs = runs or {}
     lacks = lacking(results, runs)
@@ -132,9 +131,9 @@ def build(item, results=(), runs=None, *, rows=None, data=None, claims=None, evi
     if how_much["proxies"]:
         judged = [judging.on_a_proxy(c) for c in judged]
     printed = sum(comparison.comparable(value) for *_, value in comparison.printed_values(item))
-    # A table whose printed values all stand beside one of ours lacks nothing: a share has its interval.
+    # A table with a value of ours for each printed one lacks nothing: a share has its interval.
     present = sum(c["status"] != verdict.NOT_MEASURED for c in cells)
-    short = shortest([run for s in results if not s.beside for run in runs[s.name].values()])
+    short = shortest([run for s in results if not s.optional for run in runs[s.name].values()])
     waiting = lacks() if whole and (short or not printed or present < printed) else None
     word, reason = verdict.verdict(item, judged, cells, evidence, status, waiting=waiting,
                                    published=math.inf if short and printed else printed)
@@ -152,7 +151,7 @@ def build(item, results=(), runs=None, *, rows=None, data=None, claims=None, evi
 def rests_on(results, runs):
     """Names of the runs of `{experiment: {name: Run}}`, and of the published ones that are absent."""
     names = {"runs": [(s.name, n) for s in results for n in runs[s.name]],
-             "absent": [(s.name, n) for s in results if not s.beside
+             "absent": [(s.name, n) for s in results if not s.optional
                         for n in s.published if n not in runs[s.name]]}
     return {part: sorted(map("/".join, some)) for part, some in names.items() if some}
 
@@ -184,7 +183,7 @@ def dumps(record):
 
 
 def write(record):
-    """Keep a record, in place of the last one; `check` tells one that was edited or damaged since."""
+    """Keep a record, in place of the last one; `check` reveals one that was edited or damaged since."""
     record = as_json(record)
     text = dumps(record | {"check": content.of_json(record)[:12]})
     runtime.write_atomically(path(record["paper"], record["item"]),

@@ -26,7 +26,7 @@ class Item:
     section: str
     caption: str
     claims: tuple[str, ...]
-    raw: dict            # everything the reference file says of it
+    raw: dict            # its entry in the reference file
 
     @property
     def label(self):
@@ -63,7 +63,7 @@ class Item:
         """One dict a printed row, or a cell where a class or a problem heads each column; else an empty list.
 
         Such a row of the file (`class_a` 0 with the `cells` of `class_b` 1 to 9) is unfolded, so that its
-        printed numbers (`train`, `test`, `mean`, `std`, `value`) stand in rows that say what they belong to.
+        printed numbers (`train`, `test`, `mean`, `std`, `value`) are in rows that name what they belong to.
         """
         return [{**{k: v for k, v in row.items() if k not in ("cells", "n_cells")}, **cell}
                 for row in self.raw.get("rows", []) for cell in row.get("cells", [{}])]
@@ -80,7 +80,7 @@ class Item:
 
     @cached_property
     def printed_numbers(self):
-        """Numbers printed beside a figure or method, by name; those of a panel as `<panel>.<name>`."""
+        """Numbers printed with a figure or method, by name; those of a panel as `<panel>.<name>`."""
         printed = self.raw.get("printed_numbers", {})
         if isinstance(printed, dict):
             return dict(printed)

@@ -1,7 +1,7 @@
 """Every architecture of the papers by name: `build("ren-a")`.
 
-A paper's architectures and recipes stand in `papers/<key>/models.py`, which is imported
-when one of its names is asked for: adding a paper touches its own file and nothing else. Every model takes
+A paper's architectures and recipes are in `papers/<key>/models.py`, which is imported
+when one of its names is needed: adding a paper touches its own file and nothing else. Every model takes
 float32 images in [0, 1], NCHW, and returns logits.
 """
 import functools

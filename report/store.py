@@ -1,6 +1,6 @@
-"""Run files: what one run of an experiment found, with arguments, sizes, version, inputs and provenance.
+"""Run files: the result of one run of an experiment, with arguments, sizes, version, inputs and provenance.
 
-`results/runs/<key>/<experiment>/<name>.json` holds plain values; arrays lie beside it in
+`results/runs/<key>/<experiment>/<name>.json` holds plain values; its arrays are in
 `<name>-<hash of their content>.npz`. A file is written in one step, and read without pickle.
 """
 import dataclasses
@@ -28,7 +28,7 @@ def plain(value, what="value", arrays=None):
     """A value as JSON holds it: numbers, text, lists, dicts; a frozen dataclass as `{"<class>": {fields}}`.
 
     Tuples become lists, numbers that are not finite become None. Raises UserError for anything else: what is
-    stored must say everything that decides a result.
+    stored must hold everything that decides a result.
 
     arrays  takes tensors and arrays by their places, each of which is left as `{"array": place}`
     """
@@ -111,7 +111,7 @@ class Run:
 
     @cached_property
     def identity(self):
-        """What others that read it keep of it: the version, and a hash of version, arguments and result."""
+        """What runs that read it keep of it: the version, and a hash of version, arguments and result."""
         arrays = {}
         result = plain(self.result, "", arrays)
         return {"version": self.version, "content": content.of_json(
@@ -125,7 +125,7 @@ class Run:
 
 
 def _hash(arrays):
-    return content.of_arrays(arrays, head=content.UNIT_HEAD)[:12]
+    return content.of_arrays(arrays, head=content.RUN_HEAD)[:12]
 
 
 def write(path, run):

@@ -38,7 +38,7 @@ def rows(item, record, source=""):
 
     row        key columns in words, such as "dataset=MNIST, model=LeNet"; empty for a figure's data
     n          images or networks that the value rests on; low, high: its 95% interval
-    published  the printed value; none beside a value on embedded sample data
+    published  the printed value; none for a value on embedded sample data
     source     where the values come from, in words
     """
     lines = []

@@ -1,4 +1,4 @@
-"""One word for how an item came out, and the reason in words; the rules stand in book/protocol.md."""
+"""One word for how an item came out, and the reason in words; the rules are in book/protocol.md."""
 from report import claims as judging
 from report import comparison
 from report.comparison import DIFFERS, MARKS, NEAR, STATUSES
@@ -26,8 +26,8 @@ THEOREMS = "theorem", "corollary", "lemma"
 # The rule for marks alone (fixed before the records were judged by it): `NOT_CONFIRMED` where more than one
 # comparable number in `ONE_IN`, and at least `LEAST`, differs.
 ONE_IN, LEAST = 5, 2
-SAID = {"proxy": "measured on another network or other data", "fitted": "tuned by the paper's value",
-        "unnamed image": "of an image that the paper does not name"}
+REASONS = {"proxy": "measured on another network or other data", "fitted": "tuned by the paper's value",
+           "unnamed image": "of an image that the paper does not name"}
 
 
 def verdict(item, claims, cells, evidence=None, status=None, waiting=None, published=0):
@@ -55,8 +55,9 @@ def verdict(item, claims, cells, evidence=None, status=None, waiting=None, publi
         return NOT_CONFIRMED, reason
     judged = any(c["holds"] for c in claims)
     if status is not None and not real:
-        word, why = comparison.status(status, "verdict")
-        return (NOT_MEASURED if word == NOT_MEASURED else NOT_COMPARABLE), f"{SAID.get(word, word)} ({why})"
+        kind, why = comparison.status(status, "verdict")
+        word = NOT_MEASURED if kind == NOT_MEASURED else NOT_COMPARABLE
+        return word, f"{REASONS.get(kind, kind)} ({why})"
     if cells and not real and not judged:
         absent = sum(c["status"] == NOT_MEASURED for c in cells)
         return (NOT_MEASURED if 2 * absent > len(cells) else NOT_COMPARABLE), reason
@@ -94,22 +95,22 @@ def _count(cells, mark):
 def _statement(item, claims, failed, evidence):
     """Verdict of a check by computation from its evidence."""
     tried, caught, violations = (evidence[k] for k in ("mutants_tried", "mutants_caught", "violations"))
-    within, theorem = evidence["within_allowed"], item.kind in THEOREMS or evidence["kind"] == "bound"
+    equal, theorem = evidence["within_allowed"], item.kind in THEOREMS or evidence["kind"] == "bound"
     cases = f"{evidence['cases']:,} cases" if evidence.get("cases") else "the cases that were tried"
-    said = [f"the statement fails in {_counted(violations, 'case')}" if violations else
-            "the statement fails by more than rounding" if not within else
-            f"no counterexample in {cases}" if theorem else
-            "both computations agree in every case that was tried"]
+    texts = [f"the statement fails in {_counted(violations, 'case')}" if violations else
+             "the statement fails by more than rounding" if not equal else
+             f"no counterexample in {cases}" if theorem else
+             "both computations agree in every case that was tried"]
     if evidence["nearest_witness"] is not None:
-        said.append(f"the nearest case comes to {evidence['nearest_witness']}")
+        texts.append(f"the nearest case comes to {evidence['nearest_witness']}")
     if tried:
-        said.append(f"the check notices {caught} of {_counted(tried, 'error')} that we built in"
-                    if caught < tried else "the check notices the error that we built in" if tried == 1 else
-                    f"the check notices all {tried} errors that we built in")
-    said += _claims(claims)
-    if failed or violations or not within:
-        return NOT_CONFIRMED, "; ".join(said)
-    return (NO_COUNTEREXAMPLE if theorem else CODE_CHECK), "; ".join(said)
+        texts.append(f"the check notices {caught} of {_counted(tried, 'error')} that we built in"
+                     if caught < tried else "the check notices the error that we built in" if tried == 1 else
+                     f"the check notices all {tried} errors that we built in")
+    texts += _claims(claims)
+    if failed or violations or not equal:
+        return NOT_CONFIRMED, "; ".join(texts)
+    return (NO_COUNTEREXAMPLE if theorem else CODE_CHECK), "; ".join(texts)
 
 
 # ---- in words --------------------------------------------------------------------------------------------
@@ -146,7 +147,7 @@ def _statuses(cells):
     for status in STATUSES:
         if some := [c for c in cells if c["status"] == status]:
             why = ", ".join(dict.fromkeys(c["why"] for c in some))
-            yield f"{_counted(len(some), 'number')} {SAID.get(status, status)} ({why})"
+            yield f"{_counted(len(some), 'number')} {REASONS.get(status, status)} ({why})"
 
 
 def failing(claims):

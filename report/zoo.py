@@ -38,14 +38,14 @@ class Trained:
 def net(architecture, recipe, dataset, seed, *, device, hook=None):
     """The `Trained` net of these: a committed one, else one from the cache, else trained now.
 
-    recipe   a `Recipe`, or the name of one of the paper's (`"paper"` for the constant PAPER beside the
-             architecture). On embedded data a paper's architecture is trained by its SMOKE, which is made for
+    recipe   a `Recipe`, or the name of one of the paper's (`"paper"` for the constant PAPER in its
+             models.py). On embedded data a paper's architecture is trained by its SMOKE, which is made for
              them: with so few images other recipes would hardly begin.
     dataset  a `shared.data.sets.Dataset`, or its name for `sets.load`
     hook     what `fit` takes, a frozen dataclass: its class and its settings enter the net's name
 
     A kept net of other code is not loaded. It is trained anew, and a line says so; at full scale only runs
-    that are recorded do that, and it then stands beside them in place of the committed one.
+    that are recorded do that, and it is then kept with them in place of the committed one.
 
     Weights are rounded to float16 after training and kept so (running statistics in float32): the net that is
     measured is exactly the net that is kept. Two processes that want one net train it once. Raises UserError
@@ -81,7 +81,7 @@ def _beside_runs(name):
 
 
 def committed(name):
-    """The file of a net that is part of the repository or lies beside the recorded runs, else None."""
+    """The file of a net that is part of the repository or kept with the recorded runs, else None."""
     return next((path for path in (_beside_runs(name), ZOO / f"{name}.safetensors") if path.exists()), None)
 
 
@@ -115,7 +115,7 @@ def _facts(path, _state):
 
 
 def facts_of(path):
-    """What a zoo file says of itself, without its weights: quick, and not verified as by `about`."""
+    """The facts in a zoo file, without its weights: quick, and not verified as by `about`."""
     return _facts(path, path.stat().st_mtime_ns)
 
 
@@ -169,6 +169,7 @@ def _trained(label, architecture, recipe, dataset, seed, hook, device):
 
 
 def _train(path, architecture, recipe, dataset, seed, hook, device):
+    """Train a net and keep it in the file `path`. Raises UserError if it stays at chance accuracy."""
     start = time.perf_counter()
     net = _trained(path.stem, architecture, recipe, dataset, seed, hook, device)
     seconds = time.perf_counter() - start

@@ -28,7 +28,7 @@ class Survey:
                  up to `top`, see `reached`
     adjacent     int64 [N, K]: that class; -1 (NEVER) where there is none
     reference    int64 [N]: predicted class of the image
-    stretch      float32 [K]: L-inf norm of each direction
+    stretch      float32 [K]: L-inf norm of each direction, whose RMS is 1: converts RMS into L-inf distances
     step         distance of two neighbouring steps
     evaluations  images classified
     top          largest distance tried
@@ -129,6 +129,7 @@ def _classes(model, x, dirs, image, direction, distance, chunk):
 
 
 def _grid(step, top):
+    """The distances to try, float32: multiples of `step` up to `top`."""
     if not 0 < step <= top <= 1:
         raise UserError(f"step={step}, top={top}: 0 < step <= top <= 1 is needed, on pixels in [0, 1]")
     return (torch.arange(1, int(top / step + 1e-6) + 1, dtype=torch.float64) * step).float()

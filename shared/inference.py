@@ -4,6 +4,10 @@ A model is any callable, module or function, with or without parameters, on any 
 takes float32 images [N, C, H, W] in [0, 1], grey or colour, of any size, and returns logits: [N, K]; or, for
 two classes, one logit an image, [N, 1] or [N], which is above 0 for class 1. For a model that does otherwise
 a subclass of `ModelError` is raised.
+
+In names, `scores` are logits, `slopes` gradients with respect to the images, `order` is a memory format and
+`chunk` the number of images evaluated at once. `labels` as an argument are the true classes; the function
+`labels` gives predicted ones. A label flips where the two differ.
 """
 import contextlib
 import threading
@@ -42,7 +46,7 @@ class NotFinite(ModelError):
 
 
 class Probabilities(ModelError):
-    """The outputs are those of a softmax or a sigmoid, or a multiple of them."""
+    """The outputs are probabilities, of a softmax or a sigmoid, or a multiple of them."""
 
 
 class WrongType(ModelError):
@@ -54,7 +58,7 @@ class LabelOutOfRange(ModelError):
 
 
 class Unsteady(ModelError):
-    """Two evaluations of equal images give different logits."""
+    """Two evaluations of equal images give different logits: the model is not deterministic."""
 
 
 class NoGradient(ModelError):
@@ -123,9 +127,10 @@ _frozen, _frozen_lock = {}, threading.Lock()      # module -> [open blocks of `f
 def frozen(model: Model | None) -> Iterator[Model | None]:
     """Context in which the model is in evaluation mode; afterwards each module is in its previous mode.
 
-    Modes are set by the modules' own `train`, since some do more in it, such as merging weights. Modules
-    without a mode (frozen TorchScript) or without `train` (`torch.export`) are left unchanged. If several
-    threads evaluate one model, the last block to end restores the modes.
+    It is no freezing of weights: `requires_grad` does not change. Modes are set by the modules' own `train`,
+    since some do more in it, such as merging weights. Modules without a mode (`torch.jit.freeze`) or without
+    `train` (`torch.export`) are left unchanged. If several threads evaluate one model, the last block to end
+    restores the modes.
     """
     modules = [m for m in model.modules() if hasattr(m, "training")] if isinstance(model, nn.Module) else []
     with _frozen_lock:
@@ -212,7 +217,7 @@ def memory_format(model: Model) -> torch.memory_format:
 
     Convolutions are 1.4 to 2 times as fast in it, but a model that calls `view` fails.
     """
-    model = model.model if isinstance(model, Classifier) else model
+    model = model.model if isinstance(model, AttackedModel) else model
     filters = [p for p in model.parameters() if p.ndim == 4] if isinstance(model, nn.Module) else []
     last = any(p.is_contiguous(memory_format=torch.channels_last) and not p.is_contiguous() for p in filters)
     return torch.channels_last if last else torch.contiguous_format
@@ -294,7 +299,7 @@ def differentiable(model: Model, images: torch.Tensor) -> torch.Tensor:
     return scores
 
 
-class Classifier:
+class AttackedModel:
     """A model as attacks call it, `classifier(images)`: logits [n, K], K at least 2, with gradients."""
 
     def __init__(self, model: Model) -> None:
@@ -304,7 +309,7 @@ class Classifier:
         return with_zero(differentiable(self.model, images))
 
 
-def squashed(scores: torch.Tensor) -> tuple[str, bool] | None:
+def perhaps_probabilities(scores: torch.Tensor) -> tuple[str, bool] | None:
     """`(reason, certain)` if outputs [N, K] may be those of a softmax or a sigmoid, else None."""
     if not scores.numel() or scores.min() < 0:
         return None
@@ -324,10 +329,10 @@ def squashed(scores: torch.Tensor) -> tuple[str, bool] | None:
     return ("no output is negative", False) if several else None
 
 
-def check_squashed(scores: torch.Tensor, warn: bool = False) -> None:
+def refuse_probabilities(scores: torch.Tensor, warn: bool = False) -> None:
     """Raises Probabilities if outputs [N, K] are certainly no logits; may `warn` if they perhaps are none."""
-    text, sure = squashed(scores) or ("", False)
-    if sure:
+    text, certain = perhaps_probabilities(scores) or ("", False)
+    if certain:
         raise Probabilities(f"the model returns probabilities, or a multiple of them ({text}); logits are "
                             "needed: leave its softmax or sigmoid out, or take the logarithm (torch.log; of "
                             "sigmoids torch.logit)")
@@ -349,7 +354,7 @@ def checked_logits(model: Model, x: torch.Tensor, *classes: torch.Tensor | None,
     bfloat16, logits do change with the batch.
     """
     scores = logits(model, x, chunk=chunk)
-    check_squashed(scores, warn=True)
+    refuse_probabilities(scores, warn=True)
     scores = with_zero(scores)
     for name, labels in zip(("labels", "targets"), classes):
         check_classes(labels, scores.shape[1], name)
@@ -379,7 +384,7 @@ def check_classes(labels: torch.Tensor | None, count: int, name: str = "labels")
 
 
 @contextlib.contextmanager
-def gradients_kept() -> Iterator[None]:
+def gradients_enabled() -> Iterator[None]:
     """Context that enables gradients. Raises NoGradient inside `torch.inference_mode`."""
     if torch.is_inference_mode_enabled():
         raise NoGradient("inside torch.inference_mode nothing has a gradient; call the attack outside of it "
@@ -391,7 +396,7 @@ def gradients_kept() -> Iterator[None]:
 def gradient(function: Callable[[torch.Tensor], torch.Tensor],
              x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """`function(x)` [n] and its gradient at images x; parameters receive none."""
-    with gradients_kept():
+    with gradients_enabled():
         x = x.detach().requires_grad_()
         values = function(x)
         slope, = torch.autograd.grad(values.sum(), x)
@@ -404,25 +409,22 @@ def unusable(slopes: torch.Tensor) -> torch.Tensor:
     return ~((largest > 0) & largest.isfinite())
 
 
-def warn_of(name: str, no_gradient: torch.Tensor) -> None:
-    """Warns, with the name of an instrument, of images without a usable gradient, bool [N]."""
-    if no_gradient.any():
-        text = (f"{name}: the gradient of {int(no_gradient.sum())} of {len(no_gradient)} images that it did "
-                "not move was 0 or not finite, which shows no robustness; scale logits down, take out what "
-                "has no finite slope (rounding, sqrt at 0), or use RandomSearch")
-        warnings.warn(text, NoUsableGradient, stacklevel=3)
+WARNINGS = {
+    NoUsableGradient: "the gradient of {} of {} images that it did not move was 0 or not finite, which shows "
+                      "no robustness; scale logits down, take out what has no finite slope (rounding, sqrt "
+                      "at 0), or use RandomSearch",
+    NoExample: "the search ended without an example for {} of {} images, although any distance was allowed, "
+               "which shows no robustness; take more or larger steps, more searches, or another attack"}
 
 
-def warn_of_no_example(name: str, missed: torch.Tensor) -> None:
-    """Warns, with the name of an attack, of images for which its search found no example, bool [N]."""
-    if missed.any():
-        text = (f"{name}: the search ended without an example for {int(missed.sum())} of {len(missed)} "
-                "images, although any distance was allowed, which shows no robustness; take more or larger "
-                "steps, more searches, or another attack")
-        warnings.warn(text, NoExample, stacklevel=3)
+def warn_of(kind: type[UserWarning], name: str, images: torch.Tensor) -> None:
+    """Warns by one of `WARNINGS`, with the name of an instrument; bool [N]: the images that it concerns."""
+    if images.any():
+        text = WARNINGS[kind].format(int(images.sum()), len(images))
+        warnings.warn(f"{name}: {text}", kind, stacklevel=3)
 
 
-def mended(slopes: torch.Tensor) -> torch.Tensor:
+def finite_gradients(slopes: torch.Tensor) -> torch.Tensor:
     """Gradients [N, ...] with finite values: 0 for nan, an image's largest finite value for inf."""
     size = slopes.abs()
     largest = size.masked_fill(~size.isfinite(), 0).flatten(1).amax(1).view(-1, *[1] * (slopes.ndim - 1))
@@ -455,7 +457,7 @@ def labels(model: Model, images: torch.Tensor, *, true: torch.Tensor | None = No
             return returned.to(images.device)
         scores = finite(scores_of(returned, len(part)))
         if scores.shape[1] == 1:        # of several, the largest is the class in either case
-            check_squashed(scores)
+            refuse_probabilities(scores)
         check_classes(true, max(2, scores.shape[1]))
         return classes(scores).to(images.device)
 
@@ -502,7 +504,7 @@ def margins(model: Model, images: torch.Tensor, labels: torch.Tensor, *, bf16: b
     """`label_margins` of images [N, C, H, W], on their device; `bf16` as in `logits`."""
     check_tensors(labels=labels)
     scores = logits(model, images, chunk=chunk, bf16=bf16)
-    check_squashed(scores)
+    refuse_probabilities(scores)
     check_classes(labels, max(2, scores.shape[1]))
     return label_margins(scores, labels.to(images.device))
 
@@ -540,7 +542,7 @@ class Careful(nn.Module):
         labels  int64 [N], whose margins are compared; None: those of the predicted class over each other one
         """
         rough, exact = (logits(model, images, chunk=chunk, bf16=bf16) for bf16 in (True, False))
-        check_squashed(exact)
+        refuse_probabilities(exact)
         if labels is None:
             predicted = exact.argmax(1, keepdim=True)
             moved = [scores.gather(1, predicted) - scores for scores in map(with_zero, (rough, exact))]
@@ -568,10 +570,8 @@ class Careful(nn.Module):
     def flips(self, images: torch.Tensor, labels: torch.Tensor) -> Decision:
         """The `Decision` of float32 images [N, C, H, W] with labels int64 [N]."""
         margin = self.margins(images, labels, bf16=self.doubt is not None)
-        flips = margin <= 0
-        if self.doubt is None:
-            return Decision(flips, 0, 0)
-        unsure = (margin.abs() <= self.doubt).nonzero()[:, 0]
+        flips, doubt = margin <= 0, -1 if self.doubt is None else self.doubt
+        unsure = (margin.abs() <= doubt).nonzero()[:, 0]
         if not len(unsure):
             return Decision(flips, 0, 0)
         again = self.margins(images[unsure.to(images.device)], labels[unsure.to(labels.device)]) <= 0

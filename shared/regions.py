@@ -16,6 +16,7 @@ from typing import NamedTuple
 import torch
 
 from .attacks.judge import Attack
+from .attacks.threat import per_image
 from .inference import Generator, Model, check_images, checked_logits, frozen, labels
 from .runtime import UserError, seeded
 
@@ -30,7 +31,7 @@ class Swept(NamedTuple):
     images: torch.Tensor    # float32 [n, C, H, W]
     classes: torch.Tensor   # int64 [n]: the attacked model's predicted classes
     succeeded: int          # successful attacks, those with equal images included
-    passes: int
+    passes: int             # forward passes of all attacks
 
     def of(self, label: int) -> torch.Tensor:
         """The examples [k, C, H, W] of a predicted class."""
@@ -198,8 +199,9 @@ MOSTLY, RIGHT, SIGNIFICANT = 0.5, 0.05, 0.25
 
 def kind(rates: torch.Tensor | Sequence[float], *, mostly: float = MOSTLY, right: float = RIGHT,
          significant: float = SIGNIFICANT) -> str | None:
-    """The kind of a region by the models' misclassification rates [K]: one of Section 2.1, or None.
+    """The kind of a region by the models' misclassification rates [K], after Section 2.1, or None.
 
+    Only the attacked model errs, only another one, or all; the names are ours.
     "own"           the rate of the first model, the attacked one, is at least `mostly`, another at most
                     `right`
     "foreign"       the rate of the first is at most `right`, another at least `mostly`
@@ -261,7 +263,7 @@ def noise(x: torch.Tensor, distances: torch.Tensor, *, generator: Generator) -> 
     x, generator = check_images(x), seeded(generator, "noise")
     steps = torch.randn(len(distances), *x.shape[1:], generator=generator, dtype=torch.float32).to(x.device)
     scale = distances.to(x.device) / steps.flatten(1).norm(dim=1)
-    return (x + scale.view(-1, 1, 1, 1) * steps).clamp(0, 1)
+    return (x + per_image(scale, x) * steps).clamp(0, 1)
 
 
 def plane(models: Sequence[Model], x: torch.Tensor, u: torch.Tensor, v: torch.Tensor, *, reach: float,

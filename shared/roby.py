@@ -36,7 +36,7 @@ AT_ONCE = 2**22     # largest number of coordinates of centres in memory while r
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Widths and distances of K classes in feature space, on the CPU."""
+    """Statistics of K classes in feature space: widths, distances of centres; on the CPU."""
     count: torch.Tensor        # int64 [K]: samples of each class
     width: torch.Tensor        # float64 [K]: mean distance of a class's samples to their centre
     distance: torch.Tensor     # float64 [K (K - 1) / 2]: of two centres; pairs (0, 1), (0, 2), ... (1, 2) ...
@@ -75,7 +75,7 @@ def measure(model: Model, x: torch.Tensor, y: torch.Tensor, *, p: float = 2, fea
     if features is not None:
         return roby(layout(embed(features, x, like=model, chunk=chunk), y, p=p))
     scores = logits(model, x, chunk=chunk)
-    inference.check_squashed(scores, warn=True)
+    inference.refuse_probabilities(scores, warn=True)
     return roby(layout(scores, y, p=p))
 
 
@@ -98,7 +98,7 @@ def embed(features: Model, x: torch.Tensor, *, like: Model | None = None,
         return vectors.flatten(1).float().cpu()
 
     with torch.no_grad(), frozen(features), frozen(like):
-        return runtime.chunked(forward, x, chunk=chunk or chunk_for(features, x))
+        return runtime.chunked(forward, x, chunk=chunk or chunk_for(model, x))
 
 
 class Penultimate(nn.Module):
@@ -215,6 +215,7 @@ def bootstrap(features: torch.Tensor, labels: torch.Tensor, *, p: float = 2, dra
 
 
 def _scaled(width, distance, overlap):
+    """The fields of `Roby`, in their order, of widths [K], distances and overlaps of pairs."""
     mean = distance.mean()
     return tuple(map(float, (1 - _norm(width).mean(), _norm(distance).mean(), _norm(overlap).mean(),
                              width.mean() / mean, overlap.mean() / mean)))

@@ -152,11 +152,6 @@ def cache_folder() -> Path:
     return folder("BOUNDARY_CACHE")
 
 
-def home_writable() -> bool:
-    """Whether libraries can write their caches to the home folder."""
-    return os.access(os.path.expanduser("~"), os.W_OK)
-
-
 # ---- files -----------------------------------------------------------------------------------------------
 _DAY = 24 * 3600
 
@@ -294,10 +289,10 @@ def generator(seed: int, *labels: object) -> torch.Generator:
     return torch.Generator().manual_seed(int.from_bytes(digest[:8], "big") >> 1)
 
 
-def seeded(generator: torch.Generator | int, name: str) -> torch.Generator:
+def seeded(generator: torch.Generator | int | None, name: str) -> torch.Generator:
     """A CPU generator: the given one, or a new one with the given seed.
 
-    Raises UserError, with the `name` of the instrument that draws, for anything else.
+    Raises UserError, with the `name` of the instrument that draws, for None and anything else.
     """
     import torch
     if isinstance(generator, numbers.Integral) and not isinstance(generator, bool):

@@ -12,7 +12,7 @@ import torch
 from . import inference
 from .attacks.line import Loss, gradients, scalings, smallest_steps, squared_error, unit
 from .attacks.noise import draw, random_flips
-from .attacks.threat import L2
+from .attacks.threat import L2, per_image
 from .inference import Careful, Generator, Model, check_images, checked_logits, frozen, label_margins
 from .runtime import UserError, seeded
 from .statistics import share_interval
@@ -77,13 +77,14 @@ def susceptibility(model: Model, x: torch.Tensor, y: torch.Tensor, *, generator:
         hit = smallest.success
         size = smallest.size[hit]
         if clip:
-            moved = images[hit] + size.view(-1, 1, 1, 1) * direction[hit]
+            moved = images[hit] + per_image(size, x) * direction[hit]
             size = (moved.clamp(0, 1) - images[hit]).flatten(1).norm(dim=1)
         with _outside_explained(clip):
             by_size = [random_flips(careful.flips, images[hit], labels[hit], size, points, delta, clip=clip)
                        for delta in deltas]
 
     def placed(rows, values):
+        """Float32 [N]: the values at these rows, nan elsewhere."""
         whole = x.new_full((len(x),), torch.nan)
         whole[rows] = values.to(whole)
         return whole
@@ -94,12 +95,12 @@ def susceptibility(model: Model, x: torch.Tensor, y: torch.Tensor, *, generator:
         flipped, first = (flips.first < draws).to(x.device), flips.first[flips.first < draws].to(x.device)
         norm = delta * size[flipped] * points.l2.to(x.device)[first]
         if clip:
-            start, radius = images[hit][flipped], (delta * size[flipped]).view(-1, 1, 1, 1)
+            start, radius = images[hit][flipped], per_image(delta * size[flipped], x)
             norm = L2().distance(start, (start + radius * points.points[first]).clamp(0, 1))
         random.append(placed(attacked[flipped], norm))
     vanished = torch.zeros_like(correct)
     vanished[correct] = (norms == 0).to(x.device)
-    inference.warn_of("susceptibility", vanished)
+    inference.warn_of(inference.NoUsableGradient, "susceptibility", vanished)
     return Susceptibility(correct, placed(attacked, size), vanished, torch.stack(random), tuple(deltas),
                           draws, smallest.passes + sum(flips.passes for flips in by_size))
 

@@ -119,10 +119,10 @@ ELSEWHERE = {"sutton": {f"figure-{n}" for n in (8, 9, 10, 13, 14)},
              "chen": {f"figure-{n}" for n in (2, 3, 4, 10)}}
 
 
-def of_values(judged, proxies=(), what="", asked=None):
+def of_values(judged, proxies=(), what="", needed=None):
     """`claims.conclude` of all cases that have a value, proxies, too: the small run may lack some."""
     own = [holds for holds in judged.values() if holds is not None]
-    return sum(own) >= (len(own) if asked is None else min(asked, len(own))) if own else None, ""
+    return sum(own) >= (len(own) if needed is None else min(needed, len(own))) if own else None, ""
 
 
 def outcome(rule, results):

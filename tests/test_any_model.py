@@ -188,7 +188,7 @@ def test_a_mode_is_changed_by_the_module_s_own_train(name):
     assert model.training and model.second.training and not model.norm.training and not model.merged
 
 
-# ---- squashed outputs are no logits ------------------------------------------------------------------------
+# ---- probabilities are no logits ---------------------------------------------------------------------------
 MANY = torch.rand(24, 3, 12, 12, generator=seeded(1), dtype=torch.float32)
 CENTRE = NETWORK(MANY).mean(0).detach()
 SQUASHED = {"sigmoid": lambda s: s.sigmoid(), "100 softmax": lambda s: 100 * s.softmax(1),

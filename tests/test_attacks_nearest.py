@@ -174,7 +174,7 @@ def newton(model, x, label, eta, steps):
 def test_newtonfool_goes_as_published(network):
     model, x, y = network
     attack = NewtonFool(eta=(0.003, 0.02, 0.5), steps=25)
-    z, passes, _ = zip(*[attack._for(torch.tensor([n])).propose(model, x[n:n + 1], y[n:n + 1], None)
+    z, passes, _ = zip(*[attack._of_images(torch.tensor([n])).propose(model, x[n:n + 1], y[n:n + 1], None)
                       for n in range(len(x))])
     for n in range(len(x)):
         expected = newton(model, x[n:n + 1], y[n:n + 1], attack.eta[n % 3], 25)

@@ -396,10 +396,10 @@ def test_a_claim_that_some_runs_decide_waits_for_no_others():
     lacking = record.lacking(results, runs, " of Table 1")
     assert lacking() == "2 of 3 runs of Table 1" and lacking(rule) == "1 of 2 runs of Table 1"
     assert lacking(claims.Rule(None, counts=lambda labels: labels["name"] == "a")) is None
-    beside = Results("more", dict.fromkeys("xy"), sizes=("images",), beside=True)
-    assert record.lacking([*results, beside], runs | {"more": {}})() == "2 of 3 runs"
-    assert record.scale([*results, beside], runs | {"more": {}})["parts"]["runs"] == [1, 3]
-    assert record.rests_on([*results, beside], runs | {"more": {}})["absent"] == ["s/b-1", "s/c-1"]
+    optional = Results("more", dict.fromkeys("xy"), sizes=("images",), optional=True)
+    assert record.lacking([*results, optional], runs | {"more": {}})() == "2 of 3 runs"
+    assert record.scale([*results, optional], runs | {"more": {}})["parts"]["runs"] == [1, 3]
+    assert record.rests_on([*results, optional], runs | {"more": {}})["absent"] == ["s/b-1", "s/c-1"]
 
 
 def test_a_claim_waits_for_networks_that_are_trained_as_long_as_published():

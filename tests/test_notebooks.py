@@ -168,7 +168,7 @@ def test_every_judged_claim_can_flip(smoke, name):
 
 
 def test_a_script_judges_as_papermill_did(smoke, monkeypatch):
-    """The text half in this process, after the other half."""
+    """The script in this process, after the notebook."""
     name, (_, folder) = "shu/2_4_alarm", smoke
     for key, value in environment(folder).items():
         monkeypatch.setenv(key, value)
@@ -189,7 +189,7 @@ def test_a_script_judges_as_papermill_did(smoke, monkeypatch):
 
 # ---- faults ----------------------------------------------------------------------------------------------
 def script(name, monkeypatch, *words):
-    """Run a text half in this process, as `python notebooks/<name>.py <words>` would."""
+    """Run a script in this process, as `python notebooks/<name>.py <words>` would."""
     monkeypatch.setattr(sets, "_profile", sets._profile)  # what a run sets for its process is put back
     monkeypatch.setattr(runtime, "_device", runtime._device)
     monkeypatch.setattr(sys, "argv", [f"{name}.py", *words])

@@ -92,12 +92,12 @@ def test_a_readers_own_numbers_come_first_in_a_notebook(monkeypatch):
     p = page.Page.__new__(page.Page)
     vars(p).update(paper_key="ren", name="ren/x", profile="quick", parameters={"profile": "quick"},
                    defaults={}, scratch=False, used={}, gathered={}, measured={}, verdicts={}, tables={},
-                   foot=[])
+                   own_parts=[])
     p._runs = lambda results: {"recorded": {}, "yours, quick": {}}
     p.frames = lambda results, runs: []
     values = iter([0.1111, 0.2222, 0.3333, 0.4444])
     results = [SimpleNamespace(name="a", yours=True, published={}, recorded={}, own={}, outdated={}, sizes=(),
-                               labels={}, beside=False)]
+                               labels={}, optional=False)]
     p._record = lambda *_, **__: record_of("undecided", rows=[row | {value: next(values)}])
     p._publish("table-3", results, rows=lambda *_: None)
     (text, more), = shown
@@ -130,5 +130,5 @@ def test_a_column_of_the_user_is_shown_behind_the_published_ones_and_not_judged(
     header = next(line for line in text.splitlines() if "| source |" in line)
     assert header.endswith(f"| {words} |") == (paper == "he")
     assert text.count(words) == (1 if paper == "he" else 9) and text.count("| 777.5 |") >= 4
-    text = shown(item, after | {"rows": rows}, behind=("my_column",))
+    text = shown(item, after | {"rows": rows}, hidden=("my_column",))
     assert words not in text and "777.5" not in text

@@ -132,7 +132,7 @@ def test_a_number_that_counts_things_is_held_against_how_many_there_are():
 
 
 def test_a_default_saved_into_the_file_still_departs_from_the_committed_one(monkeypatch):
-    path = parameters.text_half("ren/iii_borderline")
+    path = parameters.script_of("ren/iii_borderline")
     committed = path.read_text().replace("seed: int = 0", "seed: int = 7")
     monkeypatch.setattr(parameters.git, "committed", lambda _: committed)
     assert parameters.defaults(path)["seed"] == 7 and parameters.declared(path)["seed"].default == 0

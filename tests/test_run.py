@@ -18,7 +18,7 @@ from report import display, git
 from report.repository import ROOT
 from shared import runtime
 from shared.data import download
-from workflow import catalogue, render, run, table
+from workflow import catalogue, jobs, render, run, table
 
 OURS = "item,row,column,value,n,low,high,published\ntable-3,a,ssim,0.5,1,,,\n"
 
@@ -219,5 +219,5 @@ def test_a_clone_that_cannot_be_written_is_named_in_one_line(tmp_path, monkeypat
 def test_a_home_that_cannot_be_written_is_not_used(tmp_path, monkeypatch):
     for home, writable in ((tmp_path, True), ("/proc/nobody", False)):
         monkeypatch.setenv("HOME", str(home))
-        assert runtime.home_writable() is writable
+        assert jobs.home_writable() is writable
         assert ("MPLCONFIGDIR" in run.Kernel().kernel_spec.env) is not writable

@@ -210,7 +210,7 @@ def test_pairs_of_cats_alone_are_named():
 def test_a_triangle_is_laid_out_as_printed():
     item = PAPER["table-6"]
     few = made_up([(2, 3)])
-    header, body, rest = pieces.compared_table(item, "reproduced", tables.sizes(few, "l2"), {}, tables.BEHIND)
+    header, body, rest = pieces.compared_table(item, "reproduced", tables.sizes(few, "l2"), {}, tables.HIDDEN)
     assert header[-9:] == [str(k) for k in range(1, 10)] and {*map(len, body + rest)} == {len(header)}
     assert len(body) == 4   # a line of ours under each printed one that has any: training and test images
     assert len(rest) == len(item.raw["rows"]) - 2 and not any("reproduced" in row for row in rest)

@@ -33,7 +33,7 @@ from workflow import book, catalogue, fill, imports, missing, pair, records, ren
 
 @pytest.fixture
 def text(tmp_path):
-    """The text half of a page, alone in a folder."""
+    """The script of a page, alone in a folder."""
     return shutil.copy(ROOT / "notebooks" / f"{NOTEBOOKS[0]}.py", tmp_path / "x.py")
 
 
@@ -289,7 +289,7 @@ def test_a_copy_says_so_in_one_line_and_records_nothing(home, monkeypatch, capsy
     monkeypatch.setattr(runtime, "_device", runtime._device)
     place = ROOT / "notebooks/he" / f"3_optmargin{'-Copy1' * copy}.ipynb"
     monkeypatch.setenv("JPY_SESSION_NAME", str(place))
-    known = parameters.declared(parameters.text_half("he/3_optmargin"))
+    known = parameters.declared(parameters.script_of("he/3_optmargin"))
     scratch = page.Page("he/3_optmargin", {p.name: p.default for p in known.values()} | {"profile": "paper"})
     line = "This is a scratch copy of `he/3_optmargin`: its tables and figures are not recorded."
     assert capsys.readouterr().out.splitlines() == [line] * copy
@@ -415,7 +415,7 @@ def test_make_refuses_in_one_line(words, message):
 def test_every_notebook_declares_its_parameters_each_with_help_and_papermill_reads_all():
     """papermill warns of a parameter that it does not read, and then sets it."""
     for name in NOTEBOOKS:
-        known = parameters.declared(parameters.text_half(name))
+        known = parameters.declared(parameters.script_of(name))
         assert list(known)[:3] == ["profile", "seed", "device"] and all(p.help for p in known.values()), name
         assert papermill.inspect_notebook(ROOT / "notebooks" / f"{name}.ipynb").keys() == known.keys(), name
 

@@ -1,4 +1,4 @@
-"""The commands behind `make`: what runs the notebooks and keeps the runs, and says where the book stands."""
+"""The commands of `make`: what runs the notebooks and keeps the runs, and says where the book stands."""
 import sys
 
 # jsonschema, which nbformat brings, builds a parser of addresses as it is imported: two seconds of every

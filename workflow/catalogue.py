@@ -11,7 +11,7 @@ FOLDER = ROOT / "notebooks"
 def notebooks():
     """Names of all notebooks, such as `ren/ii_networks`, in the order of the table of contents.
 
-    One without a text half is a reader's own, and so is JupyterLab's copy; a hidden file is macOS's.
+    One without a script is a reader's own, and so is JupyterLab's copy; a hidden file is macOS's.
     """
     contents = (ROOT / "_toc.yml").read_text(encoding="utf-8")
     names = (str(p.relative_to(FOLDER).with_suffix("")) for p in FOLDER.glob("*/[!.]*.ipynb")

@@ -25,7 +25,7 @@ from shared.runtime import UserError
 from workflow import catalogue, jobs, missing
 
 TREE = Path("_runs/fill")           # the worktree, in the tree
-LIST = Path("_runs/fill/jobs.json")     # in the worktree, beside logs and stamps of the jobs
+LIST = Path("_runs/fill/jobs.json")     # in the worktree, with logs and stamps of the jobs
 SHORT = 600                         # seconds: runs that take less share a job
 HERE = "BOUNDARY_FILL"              # set where this runs in the worktree: the file of its lock
 

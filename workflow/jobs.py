@@ -19,6 +19,11 @@ def count(text):
     return int(text)
 
 
+def home_writable():
+    """Whether libraries can write their caches to the home folder."""
+    return os.access(os.path.expanduser("~"), os.W_OK)
+
+
 def run(workflow, jobs, *options, timeout=None, low=False, **how):
     """Run a workflow to its end, or for `timeout` seconds; returns Snakemake's status, None when time was up.
 
@@ -33,7 +38,7 @@ def run(workflow, jobs, *options, timeout=None, low=False, **how):
     path = [str(ROOT / "workflow/plugins"), *filter(None, [os.environ.get("PYTHONPATH")])]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(path),
                         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
-    if not runtime.home_writable():     # Snakemake keeps a cache there
+    if not home_writable():     # Snakemake keeps a cache there
         env["XDG_CACHE_HOME"] = str(runtime.cache_folder())
 
     def begin():

@@ -1,4 +1,4 @@
-"""Keep each notebook's two halves the same: the .ipynb is a pure function of the text half.
+"""Keep each notebook and its script the same: the .ipynb is a pure function of the script (.py).
 
 python -m workflow.pair           write each .ipynb from its .py
 python -m workflow.pair --check   exit 1 and name the pairs that differ
@@ -30,7 +30,7 @@ def _normal(nb):
     extra = {k: v for k, v in nb.metadata.items() if k == "boundary_book"}
     nb.metadata = {
         **extra,
-        # Without the filter jupytext drops our metadata from the text half.
+        # Without the filter jupytext drops our metadata from the script.
         "jupytext": {"formats": "ipynb,py:percent", "notebook_metadata_filter": "boundary_book"},
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
@@ -48,7 +48,7 @@ def _halves(nb):
 
 
 def expected(text):
-    """The normal form of both halves, (.ipynb, .py), from the text half."""
+    """The normal form of both files, (.ipynb, .py), from the script."""
     return _halves(jupytext.read(text))
 
 
@@ -71,14 +71,14 @@ def _replace(path, text):
 
 
 def main(root="notebooks", check=False):
-    """Write the .ipynb of each text half; where `check`, only name the pairs that differ.
+    """Write the .ipynb of each script; where `check`, only name the pairs that differ.
 
-    An .ipynb that was edited after its text half, outside JupyterLab, is named and left as it is.
+    An .ipynb that was edited after its script, outside JupyterLab, is named and left as it is.
     """
     files = [p for p in sorted(Path(root).rglob("[!.]*.*")) if ".ipynb_checkpoints" not in p.parts
              and COPY not in p.stem]
     texts = [p for p in files if p.suffix == ".py"]
-    bad = [f"{p}: no text half" for p in files if p.suffix == ".ipynb" and p.with_suffix(".py") not in texts]
+    bad = [f"{p}: no script" for p in files if p.suffix == ".ipynb" and p.with_suffix(".py") not in texts]
     for text in texts:
         ipynb = text.with_suffix(".ipynb")
         for path, wanted in zip((ipynb, text), expected(text)):

@@ -1,6 +1,6 @@
 """Rebuild every record from the committed runs: python -m workflow.records [--check] [NOTEBOOK ...]
 
-Each notebook's text half runs at full scale without computing a run, and so without data, training or GPU.
+Each notebook's script runs at full scale without computing a run, and so without data, training or GPU.
 With `--check` the records go to a scratch folder, and any changed word, or number changed by more than 1e-5,
 is told.
 """
@@ -24,18 +24,18 @@ from report.repository import ROOT
 from shared import runtime
 from workflow import catalogue, jobs
 
-# The environment of the processes that run text halves: one thread, no display.
+# The environment of the processes that run scripts: one thread, no display.
 ALONE = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "MPLBACKEND": "agg"}
 CLOSE, NOTHING = 1e-5, 1e-12  # of two numbers: their relative difference; what is smaller is a rounding of 0
 
 
 def run_script(name):
-    """Run the text half of a notebook at full scale, here; returns (seconds, None or what went wrong)."""
+    """Run the script of a notebook at full scale, here; returns (seconds, None or what went wrong)."""
     start, error = time.perf_counter(), None
     sys.argv = [f"notebooks/{name}.py", "-p", "profile", "paper", "-p", "runs", "none"]
     try:
         with open(os.devnull, "w", encoding="utf-8") as nowhere, contextlib.redirect_stdout(nowhere):
-            runpy.run_path(str(parameters.text_half(name)), run_name="__main__")
+            runpy.run_path(str(parameters.script_of(name)), run_name="__main__")
     except runtime.UserError as mistake:
         error = str(mistake)
     except (Exception, SystemExit):     # a page ends where its file ends; Ctrl-C ends them all

@@ -1,7 +1,7 @@
 """Run one notebook with papermill: python -m workflow.run IN OUT [-p NAME VALUE] ...
 
-The result appears in one step when all cells have run, and beside it its numbers as a table, `OUT.csv`. A
-notebook that fails leaves none; what it got to is kept beside it as `.NAME.failed.ipynb`. Whatever a user
+The result appears in one step when all cells have run, and with it its numbers as a table, `OUT.csv`. A
+notebook that fails leaves none; what it got to is kept in its folder as `.NAME.failed.ipynb`. Whatever a user
 can mend is told in one line, before anything runs where that is possible.
 """
 import json
@@ -26,7 +26,7 @@ from traitlets import default
 from report import parameters
 from shared import runtime
 from shared.runtime import UserError
-from workflow import table
+from workflow import jobs, table
 
 
 def refuse(source, target):
@@ -46,10 +46,10 @@ def refuse(source, target):
 
 def patience():
     """For how many seconds a kernel may be silent as it starts."""
-    asked = os.environ.get(PATIENCE, "").strip() or "180"
-    if not asked.isdecimal() or int(asked) < 1:
-        raise UserError(f"{PATIENCE}={asked!r}; allowed: a whole number of seconds from 1")
-    return int(asked)
+    seconds = os.environ.get(PATIENCE, "").strip() or "180"
+    if not seconds.isdecimal() or int(seconds) < 1:
+        raise UserError(f"{PATIENCE}={seconds!r}; allowed: a whole number of seconds from 1")
+    return int(seconds)
 
 
 def run(source, target, words):
@@ -132,7 +132,7 @@ class Kernel(AsyncKernelManager):
     """A kernel of the Python that runs this, whatever a kernelspec `python3` of the machine starts.
 
     It is reached through sockets in a folder of its own: a free TCP port, which Jupyter looks for by default,
-    can be taken by a program beside this one before the kernel has it, and then the kernel dies. Its profile
+    can be taken by another program before the kernel has it, and then the kernel dies. Its profile
     lies there, too: a person's settings of IPython change no page.
     """
 
@@ -146,7 +146,7 @@ class Kernel(AsyncKernelManager):
     def kernel_spec(self):
         spec = super().kernel_spec
         spec.env = {**dict.fromkeys(PERSONAL, ""), "IPYTHONDIR": f"{self.folder}/ipython"}
-        if not runtime.home_writable():     # else matplotlib says so on the page, with its path
+        if not jobs.home_writable():     # else matplotlib says so on the page, with its path
             spec.env["MPLCONFIGDIR"] = self.folder
         return spec
 

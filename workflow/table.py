@@ -1,4 +1,4 @@
-"""The numbers of a run notebook as a table; `workflow.run` writes it beside each notebook that it runs."""
+"""The numbers of a run notebook as a table; `workflow.run` writes one for each notebook that it runs."""
 import contextlib
 import json
 
@@ -31,7 +31,7 @@ def place(path):
 
 
 def write(path):
-    """Write the results in a run notebook, with what tells the run, as a CSV file beside it.
+    """Write the results in a run notebook, with what tells the run, as a CSV file in its folder.
 
     A notebook without results has none, and that of an earlier run goes.
     """

@@ -43,7 +43,7 @@ def parameter_table(facts):
     """The parameters of the run that is shown, as a folded table."""
     rows = [[f"`{p['parameter']}`", "the profile's" if (v := facts["parameters"].get(p["parameter"])) is None
              else f"`{v}`", p["meaning"], p["allowed"]]
-            for p in parameters.rows(parameters.text_half(facts["notebook"]))]
+            for p in parameters.rows(parameters.script_of(facts["notebook"]))]
     return display.folded("Parameters of this run", display.markdown_table(
         ["parameter", "this run", "meaning", "allowed"], rows))
 

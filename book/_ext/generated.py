@@ -66,7 +66,7 @@ def parameters(_):
     parts = []
     for name in catalogue.notebooks():
         rows = [[f"`{p['parameter']}`", p["type"], p["default"], p["meaning"], p["allowed"]]
-                for p in declared.rows(declared.text_half(name))]
+                for p in declared.rows(declared.script_of(name))]
         table = markdown_table(["parameter", "type", "default", "meaning", "allowed"], rows)
         parts.append(folded(titled(name), f"{link(f'notebooks/{name}.ipynb', name)}\n\n{table}"))
     return "\n\n".join(parts)

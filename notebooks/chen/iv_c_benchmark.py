@@ -133,7 +133,7 @@ networks, robust, dense, convolutional, suspects = map(page.results, (
     experiments.natural, experiments.robust, experiments.dense, experiments.convolutional,
     experiments.suspects))
 natural = networks.only(figures.printed)
-again = page.results(experiments.natural_retrained, beside=True)
+again = page.results(experiments.natural_retrained, optional=True)
 page.text(natural, ranking.measured,
           "Networks measured so far: {counts}. Those of {data} were trained once each, for {epochs} epochs "
           "on {images_train} images; their test accuracy is {accuracy}. Of {images_attack} test images the "

@@ -54,7 +54,7 @@ page = start("chen/iv_c_benchmark_tables", globals())
 scale = page.scale(**experiments.SCALE | {"quick": experiments.SCALE["smoke"]})
 networks = page.results(experiments.natural)
 natural = networks.only(figures.printed)
-again = page.results(experiments.natural_retrained, beside=True)
+again = page.results(experiments.natural_retrained, optional=True)
 
 # %% [markdown]
 # ## Table I: accuracy, attack success, FSA, FSD and ROBY
@@ -67,7 +67,7 @@ again = page.results(experiments.natural_retrained, beside=True)
 # %% mystnb={"code_prompt_hide": "Hide Table I: {type}", "code_prompt_show": "Show Table I: {type}"} tags=["hide-output"]
 page.table("table-1", (natural, again), figures.with_lengths(figures.with_retraining(
     lambda runs: figures.as_cells(figures.table_1(runs), ("asr_inf", "asr_2", *figures.PAIRS)))),
-           behind=figures.LENGTHS)
+           hidden=figures.LENGTHS)
 
 # %% [markdown]
 # ## Table II: correlation of the L∞ metrics with attack success
@@ -77,13 +77,13 @@ page.table("table-1", (natural, again), figures.with_lengths(figures.with_retrai
 # size then add little evidence ({ref}`the audit <audit>`). How the order came about is not tested here.
 
 # %%
-page.table("table-2", natural, ranking.correlations("inf"), behind=figures.LENGTHS)
+page.table("table-2", natural, ranking.correlations("inf"), hidden=figures.LENGTHS)
 
 # %% [markdown]
 # ## Table III: correlation of the L2 metrics with attack success
 
 # %%
-page.table("table-3", natural, ranking.correlations("2"), behind=figures.LENGTHS)
+page.table("table-3", natural, ranking.correlations("2"), hidden=figures.LENGTHS)
 
 # %% [markdown]
 # ## Table IV: both forms of ROBY with both attacks
@@ -91,7 +91,7 @@ page.table("table-3", natural, ranking.correlations("2"), behind=figures.LENGTHS
 # Each cell is the mean of the coefficients of the three data sets.
 
 # %%
-page.table("table-4", natural, ranking.table_4, behind=figures.LENGTHS)
+page.table("table-4", natural, ranking.table_4, hidden=figures.LENGTHS)
 
 # %% [markdown]
 # ## Figure 2: attack success and metrics, L∞ forms

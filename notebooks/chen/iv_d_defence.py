@@ -157,7 +157,7 @@ display.picture(figure, "Natural (circles) and robust networks (squares): how ma
 scale = page.scale(**experiments.DEFENCE)
 BOTH = natural, robust = [page.results(kind).only(figures.printed)
                           for kind in (experiments.natural, experiments.robust)]
-again = page.results(experiments.natural_retrained, plan=lambda scale: {}, beside=True)     # of Section IV.C
+again = page.results(experiments.natural_retrained, plan=lambda scale: {}, optional=True)     # of Section IV.C
 page.text(BOTH, defence.facts,
           "Pairs measured: {names} (paper: {all} pairs). The natural networks were trained for "
           "{natural_epochs} epochs on {natural_images_train} images, the robust ones for {robust_epochs} "
@@ -248,7 +248,7 @@ display.show(display.folded("Answers", (
 
 # %% mystnb={"code_prompt_hide": "Hide Table V: {type}", "code_prompt_show": "Show Table V: {type}"} tags=["hide-output"]
 page.table("table-5", (*BOTH, again), figures.with_lengths(figures.with_retraining(defence.table_5)),
-           behind=figures.LENGTHS)
+           hidden=figures.LENGTHS)
 page.extra("natural-and-robust", BOTH, defence.natural_and_robust, defence.PAIRS, header=defence.COLUMNS)
 page.extra("defence-by-features", BOTH, defence.by_reading, defence.MEANS, header=defence.HEADER)
 

@@ -135,7 +135,7 @@ display.picture(figure, f"Attack success (ε = 0.1) and ROBY of {len(trained)} n
 scale = page.scale(**experiments.CAPACITY)
 dense = page.results(experiments.dense).only(figures.printed)
 convolutional = page.results(experiments.convolutional).only(figures.printed)
-dense_again, convolutional_again = (page.results(kind, beside=True) for kind in (
+dense_again, convolutional_again = (page.results(kind, optional=True) for kind in (
     experiments.dense_retrained, experiments.convolutional_retrained))
 page.text(dense, capacity.lengths,
           "We trained {networks} of {all} fully connected networks, once each: {lengths}. Their test "
@@ -251,7 +251,7 @@ page.extra("dense-networks", dense, lambda runs: figures.network_rows(runs, COLU
 # %% mystnb={"code_prompt_hide": "Hide Tables VI and VII: {type}", "code_prompt_show": "Show Tables VI and VII: {type}"} tags=["hide-output"]
 for item, asked in (("table-6", figures.WIDER), ("table-7", figures.DEEPER)):
     page.table(item, (figures.those(dense, asked), dense_again), figures.with_lengths(
-        figures.with_retraining(capacity.table_rows)), behind=figures.LENGTHS)
+        figures.with_retraining(capacity.table_rows)), hidden=figures.LENGTHS)
 
 # %% [markdown]
 # ### Table IX: attack success and ROBY of the four CNNs
@@ -259,7 +259,7 @@ for item, asked in (("table-6", figures.WIDER), ("table-7", figures.DEEPER)):
 
 # %% mystnb={"code_prompt_hide": "Hide Table IX: {type}", "code_prompt_show": "Show Table IX: {type}"} tags=["hide-output"]
 page.table("table-9", (convolutional, convolutional_again), figures.with_lengths(
-    figures.with_retraining(capacity.table_rows)), behind=figures.LENGTHS)
+    figures.with_retraining(capacity.table_rows)), hidden=figures.LENGTHS)
 
 # %% [markdown]
 # ### Figure 11: attack success and ROBY of the four CNNs

@@ -226,7 +226,7 @@ page.extra("own-attack", yours, figures.attack_row,
 # changes of all pixel values (0 to 1 for MNIST, 0 to 255 for CIFAR-10), averaged over successful examples.
 
 # %%
-page.table("table-1", (attacks, replace(others, beside=True)), figures.table_1, behind=figures.BEHIND)
+page.table("table-1", (attacks, replace(others, optional=True)), figures.table_1, hidden=figures.HIDDEN)
 
 # %% [markdown]
 # ### Table 2: accuracy of point and region classification
@@ -234,7 +234,7 @@ page.table("table-1", (attacks, replace(others, beside=True)), figures.table_1, 
 # Accuracy counts all images. Where an attack finds no example, the clean image is classified: a failed attack counts as correct.
 
 # %%
-page.table("table-2", attacks, figures.table_2, behind=figures.BEHIND)
+page.table("table-2", attacks, figures.table_2, hidden=figures.HIDDEN)
 
 # %% [markdown]
 # ### Figure 5: examples of each attack

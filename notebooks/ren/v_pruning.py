@@ -176,7 +176,7 @@ page.picture(
 # more similar. The means over networks follow this rule.
 
 # %%
-page.text(searches, pruned.single, "The rule holds at every step for {paid} of {n} networks by itself.")
+page.text(searches, pruned.single, "The rule holds at every step for {hold} of {n} networks by itself.")
 
 # %% [markdown]
 # ## Where it differs, and why

@@ -90,7 +90,7 @@ page.figure("figure-5", sweeps, lambda runs: display.image_table(
 
 # %%
 page.table("table-2", (sweeps, fifty), lambda runs, digits: beyond.with_digits(
-    figures.inside(runs, "table-2"), digits), behind=figures.BEHIND)
+    figures.inside(runs, "table-2"), digits), hidden=figures.HIDDEN)
 
 # %% [markdown]
 # ## Table 3: errors on the attacks' own images
@@ -98,7 +98,7 @@ page.table("table-2", (sweeps, fifty), lambda runs, digits: beyond.with_digits(
 # A pixel counts as perturbed if at least one example changes it, as in the paper's text.
 
 # %%
-page.table("table-3", sweeps, lambda runs: figures.attacked(runs, "table-3"), behind=figures.BEHIND)
+page.table("table-3", sweeps, lambda runs: figures.attacked(runs, "table-3"), hidden=figures.HIDDEN)
 page.text(sweeps, beyond.on_images,
         "The networks that were not attacked misclassify {others:.0%} of an attack's images on average over "
         "the {n} attacks (paper: {paper.others:.0%}).")
@@ -110,7 +110,7 @@ page.text(sweeps, beyond.on_images,
 # published minimum of MI lies above its maximum in both cases.
 
 # %%
-page.table("table-4", sweeps, lambda runs: figures.distances(runs, "table-4"), behind=figures.BEHIND)
+page.table("table-4", sweeps, lambda runs: figures.distances(runs, "table-4"), hidden=figures.HIDDEN)
 
 # %% [markdown]
 # ## Figure 4: images of the attacks and of the boxes

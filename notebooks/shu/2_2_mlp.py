@@ -173,7 +173,7 @@ page.table("table-5", networks, lambda runs: [figures.errors(runs)])
 # of it. $s_{(i)}$ is the width of the narrowest interval, in pixel values from 0 to 1.
 
 # %%
-page.table("table-6", sweeps, lambda runs: figures.inside(cw2(runs), "table-6"), behind=figures.BEHIND)
+page.table("table-6", sweeps, lambda runs: figures.inside(cw2(runs), "table-6"), hidden=figures.HIDDEN)
 
 # %% [markdown]
 # ### Table 7: errors on the attack's own images
@@ -181,7 +181,7 @@ page.table("table-6", sweeps, lambda runs: figures.inside(cw2(runs), "table-6"),
 # Perturbed pixels are those that at least one image of the attack changes, as in the paper's text.
 
 # %%
-page.table("table-7", sweeps, lambda runs: figures.attacked(cw2(runs), "table-7"), behind=figures.BEHIND)
+page.table("table-7", sweeps, lambda runs: figures.attacked(cw2(runs), "table-7"), hidden=figures.HIDDEN)
 page.text(sweeps, lambda runs: beyond.on_images(cw2(runs), "table-6"),
         "On average over the {n} digits the other networks misclassify {others:.1%} of the attack's images "
         "({examples} images in all; paper: {paper.others:.1%}).")

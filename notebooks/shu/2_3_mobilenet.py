@@ -242,7 +242,7 @@ page.table("table-8", networks, lambda runs: [figures.errors(runs)])
 
 # %%
 page.table("table-9", sweeps, lambda runs: figures.attacked(bim(runs), "table-9", "n_perturbed_dims"),
-           behind=figures.BEHIND)
+           hidden=figures.HIDDEN)
 
 # %% [markdown]
 # ### Figure 7: errors in boxes of growing dimension
@@ -278,7 +278,7 @@ page.figure("figure-9", both, lambda sweeps, digits: display.image_table([
 # %%
 page.table("table-10", both, lambda sweeps, digits: [
     row for runs in (digits.assign(method="mlp"), bim(sweeps))
-    for row in figures.distances(runs, "table-10")], behind=figures.BEHIND)
+    for row in figures.distances(runs, "table-10")], hidden=figures.HIDDEN)
 
 # %% [markdown]
 # ### Choices that the paper leaves open

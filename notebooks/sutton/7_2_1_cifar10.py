@@ -141,7 +141,7 @@ display.picture(figure, "The digit 3 against the digit 8: images that a gradient
 # %%
 scale = page.scale(**experiments.CIFAR10)
 pairs = page.results(experiments.cifar10)
-again = page.results(experiments.cifar10_retrained, beside=True)
+again = page.results(experiments.cifar10_retrained, optional=True)
 printed = page.results(experiments.cifar10_as_printed)
 # The two pairs on which the training was chosen test nothing.
 rest = pairs.only(lambda run: (run["class_a"], run["class_b"]) not in experiments.PAIRS.values())

@@ -67,7 +67,7 @@ RANDOM = tables.RANDOM
 # At full scale this page shows what the page on CIFAR-10 has computed; else it computes small networks.
 scale = page.scale(**experiments.CIFAR10 | {"quick": experiments.CIFAR10["smoke"]})
 pairs = page.results(experiments.cifar10)
-again = page.results(experiments.cifar10_retrained, beside=True)
+again = page.results(experiments.cifar10_retrained, optional=True)
 near = pairs.only(lambda run: (run["class_a"], run["class_b"]) in NEXT)          # Figures 8 to 10, 13
 shown = pairs.only(lambda run: (run["class_a"], run["class_b"]) in PICKED[-1:])  # Figures 11, 12, 14
 page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
@@ -112,11 +112,11 @@ page.table("table-5", (pairs, again), figures.with_retraining(
 
 # %% mystnb={"code_prompt_hide": "Hide Tables 6 to 8: {type}", "code_prompt_show": "Show Tables 6 to 8: {type}"} tags=["hide-output"]
 page.table("table-6", (pairs, again), figures.with_retraining(lambda u: study.fitted(tables.sizes(u, "l2"))),
-           rests=ATTACKED, behind=tables.BEHIND)
+           rests=ATTACKED, hidden=tables.HIDDEN)
 for item, norm, limit in (("table-7", "l1", None), ("table-8", "linf", LIMIT)):
     page.table(item, (pairs, again), figures.with_retraining(
         lambda u, norm=norm, limit=limit: tables.sizes(u, norm, limit=limit)),
-        rests=ATTACKED, behind=tables.BEHIND)
+        rests=ATTACKED, hidden=tables.HIDDEN)
 
 # %% [markdown]
 # ## Tables 9 to 12: images that noise flips

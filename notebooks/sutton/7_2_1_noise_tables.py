@@ -87,7 +87,7 @@ for item, kind in (("figure-15", "cube"), ("figure-16", "ball")):
 # %% mystnb={"code_prompt_hide": "Hide Tables 13 to 18: {type}", "code_prompt_show": "Show Tables 13 to 18: {type}"} tags=["hide-output"]
 for (kind, n), number in NUMBER.items():
     page.table(f"table-{number}", compared[kind], training_noise.rows_of(kind, n), rests=experiments.ATTACKED,
-               behind=("failed", "levels", "without"))
+               hidden=("failed", "levels", "without"))
 
 # %% [markdown]
 # ## Choices that the paper leaves open

@@ -130,7 +130,7 @@ display.picture(figure, "A digit and the change of its three channels by the att
 # %%
 scale = page.scale(**experiments.FASHION_MNIST)
 pairs = page.results(experiments.fashion_mnist)
-again = page.results(experiments.fashion_mnist_retrained, beside=True)
+again = page.results(experiments.fashion_mnist_retrained, optional=True)
 printed = page.results(experiments.fashion_mnist_as_printed)
 page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 

@@ -52,7 +52,7 @@ NEXT = problems_of(len(CLASSES))
 # At full scale this page shows what the page on Fashion-MNIST has computed; else it computes small networks.
 scale = page.scale(**experiments.FASHION_MNIST | {"quick": experiments.FASHION_MNIST["smoke"]})
 pairs = page.results(experiments.fashion_mnist)
-again = page.results(experiments.fashion_mnist_retrained, beside=True)
+again = page.results(experiments.fashion_mnist_retrained, optional=True)
 page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 
 # %% [markdown]
@@ -73,7 +73,7 @@ page.table("table-19", (), lambda: tables.class_rows(reference.paper("sutton")["
 # norm, or of twice that norm, flips.
 
 # %% mystnb={"code_prompt_hide": "Hide Table 20: {type}", "code_prompt_show": "Show Table 20: {type}"} tags=["hide-output"]
-page.table("table-20", (pairs, again), figures.with_retraining(tables.summary_shares), behind=tables.BEHIND)
+page.table("table-20", (pairs, again), figures.with_retraining(tables.summary_shares), hidden=tables.HIDDEN)
 
 # %% [markdown]
 # ## Table 21: norms of the attacks
@@ -83,7 +83,7 @@ page.table("table-20", (pairs, again), figures.with_retraining(tables.summary_sh
 
 # %% mystnb={"code_prompt_hide": "Hide Table 21: {type}", "code_prompt_show": "Show Table 21: {type}"} tags=["hide-output"]
 page.table("table-21", (pairs, again), figures.with_retraining(tables.summary_sizes), rests=ATTACKED,
-           behind=tables.BEHIND)
+           hidden=tables.HIDDEN)
 
 # %% [markdown]
 # ## Figure 17: norms of the attacks, image by image

@@ -115,7 +115,7 @@ if runs != "none":     # that reads what is recorded, and opens no data
 # %%
 scale = page.scale(**experiments.GTSRB)
 pairs = page.results(experiments.gtsrb)
-again = page.results(experiments.gtsrb_retrained, beside=True)
+again = page.results(experiments.gtsrb_retrained, optional=True)
 printed = page.results(experiments.gtsrb_as_printed)
 tracks_out = page.results(experiments.gtsrb_tracks)
 others = page.results(experiments.gtsrb_readings)

@@ -56,7 +56,7 @@ NEXT = problems_of(len(CLASSES))
 # At full scale this page shows what the page on traffic signs has computed; else it computes small networks.
 scale = page.scale(**experiments.GTSRB | {"quick": experiments.GTSRB["smoke"]})
 pairs = page.results(experiments.gtsrb)
-again = page.results(experiments.gtsrb_retrained, beside=True)
+again = page.results(experiments.gtsrb_retrained, optional=True)
 page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 
 # %% [markdown]
@@ -87,7 +87,7 @@ def shares(runs):
         for split in tables.SPLITS} for row in tables.summary_shares(runs)]
 
 
-page.table("table-23", (pairs, again), figures.with_retraining(shares, LARGER_SIGN), behind=tables.BEHIND)
+page.table("table-23", (pairs, again), figures.with_retraining(shares, LARGER_SIGN), hidden=tables.HIDDEN)
 
 # %% [markdown]
 # ## Table 24: the norms of the attacks
@@ -97,7 +97,7 @@ page.table("table-23", (pairs, again), figures.with_retraining(shares, LARGER_SI
 
 # %% mystnb={"code_prompt_hide": "Hide Table 24: {type}", "code_prompt_show": "Show Table 24: {type}"} tags=["hide-output"]
 page.table("table-24", (pairs, again), figures.with_retraining(tables.summary_sizes, LARGER_SIGN),
-           rests=ATTACKED, behind=tables.BEHIND)
+           rests=ATTACKED, hidden=tables.HIDDEN)
 
 # %% [markdown]
 # ## Figure 19: norms of the attacks

@@ -188,7 +188,7 @@ page.text(tested, lambda runs: {"power": float(-log_tail(int(runs.dimension.iloc
 # flip. All are percentages.
 
 # %%
-page.table("table-25", tested, photographs.table_25, behind=("low", "high", "turned"))
+page.table("table-25", tested, photographs.table_25, hidden=("low", "high", "turned"))
 
 # %% [markdown]
 # ### Figure 21: norms of the attacks

@@ -121,7 +121,7 @@ def column(net, quantity):
     return CELLS[quantity].format(*net.split("-"))
 
 
-BEHIND = tuple(column(net, quantity) for net in COLUMNS for quantity in COUNTS)
+HIDDEN = tuple(column(net, quantity) for net in COLUMNS for quantity in COUNTS)
 
 
 def status(net, value, of=()):

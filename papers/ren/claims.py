@@ -42,9 +42,9 @@ claim("table-2", "cannot tell out-of-scope inputs")(
     "a network with ten outputs has no other label, so no measurement could contradict it")
 
 
-def answers(rows, picture):
-    """What the architectures most often predict for an image (class None: a tie), and all in words."""
-    cells = of_architectures(rows, "row", picture)
+def predictions(rows, image):
+    """The most frequent label of an image by each architecture (class None: a tie), and all in words."""
+    cells = of_architectures(rows, "row", image)
     return [*cells.values()], "; ".join(
         f"{name} most often predicts "
         f"{'two classes' if c['predicted_class'] is None else c['predicted_class']} "
@@ -53,18 +53,18 @@ def answers(rows, picture):
 
 @claim("table-2", "Pure black is labelled 1")
 def black_is_one(rows):
-    cells, words = answers(rows, "pure_black")
+    cells, words = predictions(rows, "pure_black")
     return all(c["predicted_class"] == 1 for c in cells), words
 
 
 @claim("table-2", "Pure white gets a different label")
 def white_differs(rows):
-    cells, words = answers(rows, "pure_white")
-    sure = all(c["probability_pct"] > 55 for c in cells)
+    cells, words = predictions(rows, "pure_white")
+    confident = all(c["probability_pct"] > 55 for c in cells)
     predicted = {c["predicted_class"] for c in cells}
-    if sure and None in predicted:
+    if confident and None in predicted:
         return None, f"{words} (not judged: the most frequent label is a tie)"
-    return sure and len(predicted) == len(ARCHITECTURES), words
+    return confident and len(predicted) == len(ARCHITECTURES), words
 
 
 # ---- Section III: Algorithm 1 ----------------------------------------------------------------------------
@@ -130,7 +130,7 @@ def pairs_of(data):
 
 @claim("figure-2", "look the same but are classified differently", open=LABELS)
 def two_labels(data):
-    """Whether they look the same is for the eye."""
+    """Two labels alone: whether the images of a pair look the same, no rule decides."""
     pairs = pairs_of(data)
     return (f"{sum(pair['inside'] != pair['outside'] for pair in pairs)} of {len(pairs)} pairs have two "
             f"labels, at an SSIM of {min(pair['ssim'] for pair in pairs):.3f} or more")
@@ -165,7 +165,7 @@ separability_falls = claim("table-4", "Stronger pruning improves separability")(
     lambda before, after: after.separability_ssim < before.separability_ssim, "separability"))
 robustness_rises = claim("table-4", "Stronger pruning costs robustness")(by_step(
     lambda before, after: after.robustness_ssim > before.robustness_ssim, "robustness"))
-falls_are_paid = claim("table-4", "There is a trade-off")(by_step(
+traded = claim("table-4", "There is a trade-off")(by_step(
     lambda before, after: (after.robustness_ssim > before.robustness_ssim or
                            after.separability_ssim >= before.separability_ssim),
     "separability", "robustness"))
@@ -199,12 +199,12 @@ def in_a_row(values):
     return " → ".join(f"{value:.4f}" for value in values)
 
 
-# What the readings of Table IV are compared by.
+# The claims by which readings of Table IV are compared.
 PRUNING = {"separability falls at each step": separability_falls,
-           "robustness rises at each step": robustness_rises, "each fall is paid": falls_are_paid,
+           "robustness rises at each step": robustness_rises, "each fall is paid": traded,
            "white changes adversarial examples most": white_suffers}
 
-claim("figure-3", "Visually the first-row")("looked at by eye in the paper; no measure is named")
+claim("figure-3", "Visually the first-row")("judged by eye in the paper; no measure is named")
 claim("figure-3", "prediction probabilities")(
     "the paper does not name the background of a row; ours is chosen by this property")
 

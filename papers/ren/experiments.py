@@ -9,14 +9,13 @@ from papers.scales import scales
 from report import parameters, zoo
 from report.experiment import Experiment
 from shared import borderline, inference, runtime, similarity
-from shared.borderline import UNIFORM
+from shared.borderline import PRUNING_PLACES, UNIFORM
 from shared.data import sets
 
 ARCHITECTURES = {"a": "A", "b": "B", "c": "C"}
 BACKGROUNDS = (*UNIFORM, "digit")               # of Section IV; the other sections have the first two
 UNPRUNED = (0, 255)                             # no pixel is below 0 or above 255
 SETTINGS = ((64, 255), (128, 255), (128, 128))  # t and T of Table IV
-PLACES = "mixed", "input", "source"             # where pruning acts: see `borderline.Pruning`
 
 
 # ---- scales ----------------------------------------------------------------------------------------------
@@ -31,7 +30,7 @@ PRUNING = scales(**_SEARCH, step=[64, 32, 16], architecture="a", place="mixed", 
 
 
 def given(scale, **chosen):
-    """Arguments of a run: those settings of its page that it may take, and what is `chosen` for the run."""
+    """Arguments of a run: settings of its page, of those named below, and what is `chosen` for the run."""
     names = "architecture", "recipe", "dataset", "threshold", "iterations"
     return {name: getattr(scale, name) for name in names if hasattr(scale, name)} | chosen
 
@@ -74,6 +73,7 @@ def train(architecture, net, *, recipe, dataset):
 
 
 def plan_networks(scale):
+    """A run for each network."""
     return {(a, scale.seed + n): given(scale, architecture=a, net=scale.seed + n)
             for a in ARCHITECTURES for n in range(scale.nets)}
 
@@ -106,7 +106,7 @@ def cut_off(a, b):
 
 
 def differing(classify, sources, flat, fast, delta_s, it, mix=half_and_half):
-    """In how many searches that `fast` made the paper's steps end with another pair or other labels."""
+    """In how many of the searches of `fast` (`Pairs`) the paper's steps end with another pair or labels."""
     different = 0
     for n in (~fast.excluded).nonzero().squeeze(1).tolist():
         x_b, c_b, x_s, c_s = algorithm_1(classify, sources[n:n + 1], flat, delta_s, it, mix)
@@ -141,7 +141,7 @@ def plan_compared(scale):
 
 
 def check(architecture, net, background, *, images, recipe, dataset, threshold, iterations):
-    """Algorithm 1 from all sources: what it promises, counted, and the mean similarities under both goals."""
+    """Algorithm 1 from all sources: counts of what it guarantees, and mean similarities under both goals."""
     digits = sets.load(dataset)
     sources, _ = digits.first(images)
     classify = inference.classifier(trained(architecture, recipe, digits, net).net)
@@ -198,6 +198,7 @@ def follow(architecture, net, *, digit, recipe, dataset, threshold, iterations):
 
 
 def plan_path(scale):
+    """One run, of one digit and the first network."""
     return {(scale.architecture, scale.digit): given(scale, net=scale.seed, digit=scale.digit)}
 
 
@@ -205,7 +206,7 @@ def plan_path(scale):
 def measure(architecture, net, background, *, images, recipe, dataset, threshold, iterations, seed):
     """Means and standard deviations over digits of the three similarities, as in Table III.
 
-    Beside them the means of the same pairs by scikit-image's two conventions of SSIM.
+    And the means of the same pairs under scikit-image's two conventions of SSIM.
     """
     digits = sets.load(dataset)
     x, y = digits.first(images)
@@ -258,6 +259,7 @@ def show_pairs(background, *, net, recipe, dataset, threshold, iterations, seed)
 
 
 def plan_pairs(scale):
+    """A run for each background, on the first network."""
     return {b: given(scale, background=b, net=scale.seed, seed=scale.seed) for b in BACKGROUNDS}
 
 
@@ -277,9 +279,10 @@ def measure_pruned(architecture, seed, background, t, T, place, *, images, recip
 
 
 def plan_pruned(scale):
-    """A run for each network, background, pruning and place, and two beside t = T = 128."""
+    """A run for each network, background, pruning and place, and two next to t = T = 128."""
     prunings = {"plain": (*UNPRUNED, "mixed")} | {f"t{t}-T{T}-{place}": (t, T, place) for t, T, place in (
-        *((*pair, place) for place in PLACES for pair in SETTINGS), *((t, t, "mixed") for t in (127, 129)))}
+        *((*pair, place) for place in PRUNING_PLACES for pair in SETTINGS),
+        *((t, t, "mixed") for t in (127, 129)))}
     return {(seed, b, name): given(scale, images=scale.images, seed=seed, background=b, t=t, T=T, place=place)
             for seed in range(scale.seed, scale.seed + scale.nets)
             for name, (t, T, place) in prunings.items() for b in UNIFORM}

@@ -1,4 +1,4 @@
-"""What the pages of `ren` share: rows over networks, what a box says and shows, paths, the trade-off."""
+"""What the pages of `ren` share: rows over networks, facts and pictures of boxes, paths, the trade-off."""
 import textwrap
 from dataclasses import replace
 
@@ -108,7 +108,7 @@ def goals(runs):
 
 
 def search_facts(searches):
-    """For sentences: counts of the searches, their means, and the goals beside the published values."""
+    """For sentences: counts of the searches, their means, and the goals with the published values."""
     total = {k: int(searches[k].sum()) for k in (*PROMISED, "another_picture")}
     rows, networks = bare(goals(searches)), searches.net.nunique()
     return total | {
@@ -146,7 +146,7 @@ def promises(searches, steps):
 
 
 def search_evidence(d):
-    """An equality: the paper's steps beside the fast search, with the promises that a search may break."""
+    """An equality: the paper's steps against the fast search, with the promises that a search may break."""
     return equality(d["compared"]["as_printed"] == 0, changed=[d["compared"][k] > 0 for k in CHANGED],
                     violations=d["inside_wrong"] + d["outside_wrong"] + d["otherwise"])
 
@@ -308,7 +308,7 @@ def examples_data(runs):
     examples = {u.background: u.shown for u in runs.itertuples()}
     # Not under the names of the published means, which belong to a digit and settings that are not stated.
     means = {b: float(np.mean([e["ssim"] for e in shown])) for b, shown in examples.items()}
-    # The same digit leads both rows, and is itself none of the pictures right of it.
+    # The same digit leads both rows, and is none of its adversarial examples.
     leads = [(u.original == runs.original.iloc[0]).all()
              and not (u.outside == u.original).all((1, 2, 3)).any() for u in runs.itertuples()]
     return {"examples": examples, "original_leads": bool(all(leads)),
@@ -317,7 +317,7 @@ def examples_data(runs):
 
 # ---- pictures of the items -------------------------------------------------------------------------------
 def in_rows(images, titles, kept, columns=4):
-    """Images in rows, the last two beside each other; blue frames where `kept`, else orange."""
+    """Images in rows, the last two in one row; blue frames where `kept`, else orange."""
     before = len(images) - 2
     last = before + (before % columns == columns - 1)
     height = -(-(last + 2) // columns)

@@ -6,12 +6,12 @@ from report.registry import architecture
 from shared.inference import pixels
 from shared.training.recipe import Recipe
 
-# Ren et al. print the accuracies of their nets and nothing of how these were trained. Where they are silent
-# stand the defaults of MATLAB, their software: those of `trainingOptions("sgdm")` here (momentum 0.9, L2 1e-4
+# Ren et al. print the accuracies of their nets and nothing of how these were trained. What they do not state
+# has the defaults of MATLAB, their software: those of `trainingOptions("sgdm")` here (momentum 0.9, L2 1e-4
 # and batches of 128 are also `Recipe`'s), its layers' below. Left to choose were epochs and shift, one
 # pair for all three nets. They were picked from trials with seeds that no page uses, which followed training
 # and test accuracy of A and B over epochs, because they bring both near the printed ones; C was followed over
-# its first epochs only. Accuracies are fitted by this choice and earn no verdict.
+# its first epochs only. Accuracies are fitted by this choice and get no verdict.
 MATLAB = dict(rate=0.01, nesterov=False, schedule="constant", bf16=True)
 SMOKE = Recipe(epochs=2, batch=32, **MATLAB)
 QUICK = Recipe(epochs=1, images=20_000, batch=64, rate=0.02, bf16=True)  # a constant rate takes too long
@@ -44,8 +44,9 @@ class ZeroCentre(nn.Module):
 class Net(nn.Sequential):
     """Layers in turn. Training ends with `settle`, as MATLAB's does ("population" statistics).
 
-    A net without it may be at chance in evaluation though it learned: where the rim of the images is empty,
-    the last batch normalisation of C divides by sqrt(eps) what its running means lag behind constants.
+    Without it a trained net may be at chance accuracy in evaluation mode: where the rim of the images is
+    empty, the features are constant, and the last batch normalisation of C divides the difference between a
+    constant and its running mean by sqrt(eps).
     """
 
     def settle(self, images):
@@ -57,7 +58,7 @@ class Net(nn.Sequential):
             norm.momentum = None  # the plain average of all batches
         self.train()
         with torch.no_grad():
-            for weights in self.parameters():  # rounded as nets are kept: constants would move by it later
+            for weights in self.parameters():  # rounded as in the zoo: later rounding would move constants
                 weights.copy_(weights.half())
             for batch in images.tensor_split(-(-len(images) // 500)):  # none is much smaller than another
                 self(pixels(batch))

@@ -11,7 +11,7 @@ COLUMNS = {f"{printed}_{tail}": f"{name}_{statistic}"
            for printed, name in (("separability", "separability"), ("robustness", "robustness"),
                                  ("ae", "adversarial"))
            for tail, statistic in (("ssim", "mean"), ("std", "std"))}
-MARGIN = 0.02   # of a similarity
+MARGIN = 0.02   # in SSIM: a published value farther outside the networks' range is an outlier
 WORDS = {"a": "A, as above", "b": "B, as above", "c": "C, as above", "noshift": "A, no shifts",
          "long": "A, 30 epochs", "same": "A, padded", "unit": "A, not centred", "onecycle": "A, one cycle",
          "linear": "C, no last ReLU"}
@@ -55,8 +55,8 @@ def of_this_page(searches, variants):
 def what_training_does(*runs):
     """Facts: how far networks of a training lie apart, and where the published values lie outside them."""
     trainings, own = pd.DataFrame(reach(*runs)), of_this_page(*runs)
-    within = own.highest - own.lowest
-    return {"least": within.min(), "most": within.max(), "outliers": own.outliers.sum(), "rows": len(own),
+    spread = own.highest - own.lowest
+    return {"least": spread.min(), "most": spread.max(), "outliers": own.outliers.sum(), "rows": len(own),
             "margin": MARGIN,
             "outside": ", ".join(f"{r.architecture} {r.background}" for r in own[own.outliers].itertuples())
             or "none",

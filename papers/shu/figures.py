@@ -27,8 +27,8 @@ MEANT = (     # by `boxes.kind`
     f"{boxes.SIGNIFICANT:.0%}.")
 UNKNOWN = "unnamed image: the paper does not say which one"
 DELTA = 6**0.5      # radius of the paper's ball; its 6 is a squared distance, as those of Table 4
-# Columns that stand behind a table and are not shown in it.
-BEHIND = ("examples", "perturbed", "n_intervals", "digits", "own_pct", "others_pct")
+# Columns that claims read and tables do not show.
+HIDDEN = ("examples", "perturbed", "n_intervals", "digits", "own_pct", "others_pct")
 
 
 def errors(runs):

@@ -15,7 +15,7 @@ SPLITS = ("train", "test")
 NORMS = ("l1", "l2", "linf")
 QUANTITIES = {"accuracy": "accuracy", "attack": "adversarial_susceptibility",
               **dict.fromkeys(DELTAS, "random_susceptibility")}     # as Tables 1, 20 and 23 call a `share`
-BEHIND = ("class_a", "class_b", "count", "below")    # columns that claims read and tables do not show
+HIDDEN = ("class_a", "class_b", "count", "below")    # columns that claims read and tables do not show
 
 
 # ---- one number of a part --------------------------------------------------------------------------------

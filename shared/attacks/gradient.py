@@ -11,8 +11,8 @@ from typing import ClassVar
 import torch
 from torch.nn import functional as F
 
-from ..inference import Classifier, Model, frozen, gradient, label_margins, mended, unusable
-from ..runtime import UserError
+from ..inference import AttackedModel, Model, finite_gradients, frozen, gradient, label_margins, unusable
+from ..runtime import UserError, seeded
 from .judge import Attack
 from .threat import L1, Threat, checked
 
@@ -43,7 +43,7 @@ class PGD(Attack):
     steps: int
     step: float
     random_start: bool = True
-    white: ClassVar[float] = 1.0
+    white: ClassVar[float] = 1.0     # upper bound of pixels in the steps; the judge clips to [0, 1] anyway
 
     def __post_init__(self) -> None:
         checked(self.threat)
@@ -55,9 +55,7 @@ class PGD(Attack):
         """The offset of each image's random start, float32 [N, C, H, W] on the CPU; None without one."""
         if not self.random_start:
             return None
-        if generator is None:
-            raise UserError("PGD starts at random: pass generator=torch.Generator(), or random_start=False")
-        return self.threat.random(x, generator)
+        return self.threat.random(x, seeded(generator, "PGD, unless random_start=False,"))
 
     def propose(self, model: Model, x: torch.Tensor, goal: torch.Tensor,
                 draw: torch.Tensor | None) -> tuple[torch.Tensor, ...]:
@@ -92,7 +90,7 @@ class Adversarial:
         draw = self.attack.draw(images, generator)
         with contextlib.nullcontext() if self.train_mode else frozen(net):
             draw = None if draw is None else draw.to(images.device)
-            return self.attack.propose(Classifier(net), images, labels, draw)[0].clamp(0, 1)
+            return self.attack.propose(AttackedModel(net), images, labels, draw)[0].clamp(0, 1)
 
 
 def scored(model: Model, z: torch.Tensor,
@@ -100,7 +98,8 @@ def scored(model: Model, z: torch.Tensor,
     """Logits [n, K] of images z, gradients of the cross-entropy of classes `goal`, and which are unusable.
 
     Where the gradient is 0, because float32 probabilities of distant logits are exactly 0 and 1, the gradient
-    of minus the margin replaces it. Values that are not finite are `mended`. Both count as unusable.
+    of minus the margin replaces it. Values that are not finite are replaced (`finite_gradients`). Both count
+    as unusable.
     """
     scores = z.new_empty(0)
 
@@ -109,16 +108,16 @@ def scored(model: Model, z: torch.Tensor,
         scores = model(images).float()
         return F.cross_entropy(scores, goal, reduction="none")
 
-    def lost_margin(images):
+    def minus_margin(images):
         return -label_margins(model(images).float(), goal[flat])
 
     _, slope = gradient(loss, z)
     no_gradient = unusable(slope)
     if no_gradient.any():
-        slope = mended(slope)
+        slope = finite_gradients(slope)
         flat = unusable(slope)
         if flat.any():
-            slope[flat] = mended(gradient(lost_margin, z[flat])[1])
+            slope[flat] = finite_gradients(gradient(minus_margin, z[flat])[1])
     return scores.detach(), slope, no_gradient
 
 
@@ -126,6 +125,6 @@ def _ascent(model, z, goal, threat):
     """The best move of length 1 from images z, to first order; and which have no usable gradient."""
     _, slope, no_gradient = scored(model, z, goal)
     slope = -slope if threat.targeted else slope
-    if isinstance(threat, L1):      # its step changes one value, so one that clipping will not undo
+    if isinstance(threat, L1):      # its step changes one value: one that clipping will not undo
         slope = slope * torch.where(slope > 0, z < 1, z > 0)
     return threat.steepest(slope), no_gradient

@@ -106,15 +106,15 @@ class Attack(ABC):
         generator = None if generator is None else runtime.seeded(generator, name)
         device, order = inference.device_of(model, x), inference.memory_format(model)
         goal = y if target is None else target
-        draws, classifier = self.draw(x, generator), inference.Classifier(model)
+        draws, attacked = self.draw(x, generator), inference.AttackedModel(model)
         proposal, passes = torch.empty_like(x), torch.zeros(len(x), dtype=torch.int64, device=x.device)
         no_gradient = torch.zeros(len(x), dtype=torch.bool, device=x.device)
 
         def part(rows):
             draw = draws if draws is None or len(draws) < len(x) else draws[rows.cpu()]
-            attack = self._for(rows.to(device))
+            attack = self._of_images(rows.to(device))
             images = x[rows].to(device, memory_format=order)
-            proposed = _proposed(name, images, attack.propose(classifier, images, goal[rows].to(device),
+            proposed = _proposed(name, images, attack.propose(attacked, images, goal[rows].to(device),
                                                               None if draw is None else draw.to(device)))
             proposal[rows], passes[rows], no_gradient[rows] = (part.to(x.device) for part in proposed)
             return rows
@@ -126,11 +126,11 @@ class Attack(ABC):
                 runtime.chunked(part, torch.arange(len(x), device=x.device), chunk=size)
             result = _decide(model, x, y, proposal, self.threat, target, passes, clean, chunk, no_gradient,
                              any_distance=self.threat.size == math.inf)
-        inference.warn_of(name, result.no_gradient)
-        inference.warn_of_no_example(name, result.not_found & ~result.no_gradient)
+        inference.warn_of(inference.NoUsableGradient, name, result.no_gradient)
+        inference.warn_of(inference.NoExample, name, result.not_found & ~result.no_gradient)
         return result
 
-    def _for(self, rows):
+    def _of_images(self, rows):
         """This attack for the images `rows` of a call: a tuple of `per_image` becomes their values [n]."""
         attack = copy.copy(self)    # not checked again
         for name in self.per_image:
@@ -144,7 +144,7 @@ class Attack(ABC):
 
 
 def values(setting: float | tuple[float, ...]) -> tuple[float, ...]:
-    """The values of a setting that may be a tuple, to be checked."""
+    """The values of a setting in `Attack.per_image`, one or several, as a tuple: for `__post_init__`."""
     return setting if isinstance(setting, tuple) else (setting,)
 
 
@@ -202,6 +202,7 @@ def _form(part):
 
 
 def _decide(model, x, y, proposal, threat, target, passes, clean, chunk, no_gradient, any_distance=False):
+    """The `Result` of proposals [N, C, H, W], whose clean images have the logits `clean` [N, K]."""
     finite = proposal.flatten(1).isfinite().all(1)
     z = torch.where(per_image(finite, x), proposal, x)
     z = threat.project(z, x).clamp(0, 1)               # clipping moves towards x: z stays in the ball
@@ -214,6 +215,7 @@ def _decide(model, x, y, proposal, threat, target, passes, clean, chunk, no_grad
 
 
 def _check(x, y, threat, target):
+    """The images, `clipped`. Raises UserError unless images, classes, threat and targets fit together."""
     targeted = checked(threat, bounded=False).targeted
     x = check_images(x, y, target)
     if targeted != (target is not None):

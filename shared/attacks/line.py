@@ -11,7 +11,7 @@ from .. import inference, runtime
 from ..inference import Model, device_of, differentiable, frozen, label_margins, memory_format
 from ..runtime import UserError
 from .judge import Attack
-from .threat import L2
+from .threat import L2, per_image
 from .trials import Decide, first_flips, reaches
 
 Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]     # of logits [N, K] and labels [N]: [N]
@@ -49,12 +49,12 @@ def gradients(model: Model, images: torch.Tensor, labels: torch.Tensor,
     def gradient(x, y):
         x = x.detach().to(device, memory_format=order).requires_grad_()
         scores = differentiable(model, x)
-        inference.check_squashed(scores.detach())
+        inference.refuse_probabilities(scores.detach())
         inference.check_classes(y, max(2, scores.shape[1]))
         slope, = torch.autograd.grad(objective(scores, y.to(device)).sum(), x)
         return torch.cat([slope.flatten(1), scores.detach()], 1).to(images.device)
 
-    with inference.gradients_kept(), frozen(model):
+    with inference.gradients_enabled(), frozen(model):
         both = runtime.chunked(gradient, images, labels,
                                chunk=runtime.chunk_size(max(1, images[:1].numel()) * 4 * 128, device))
     size = images.shape[1:].numel()
@@ -68,7 +68,7 @@ def unit(slopes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """
     norms = slopes.flatten(1).double().norm(dim=1)
     usable = norms.isfinite() & (norms > 0)
-    scale = torch.where(usable, 1 / norms, 0.0).view(-1, *[1] * (slopes.ndim - 1))
+    scale = per_image(torch.where(usable, 1 / norms, 0.0), slopes)
     return torch.nan_to_num(slopes.double() * scale, 0.0, 0.0, 0.0).float(), torch.where(usable, norms, 0.0)
 
 
@@ -107,8 +107,8 @@ def smallest_steps(decide: Decide, images: torch.Tensor, labels: torch.Tensor, d
 
     def perturbed(rows, steps):
         rows = tried[rows.to(tried.device)]
-        size = sizes[1 + steps].to(images.device).view(-1, *[1] * (images.ndim - 1))
-        moved = images[rows] + size * direction[rows]
+        size = sizes[1 + steps].to(images.device)
+        moved = images[rows] + per_image(size, images) * direction[rows]
         return moved.clamp(0, 1) if clip else moved
 
     flips = first_flips(decide, labels[tried], perturbed, len(sizes) - 1)
@@ -153,15 +153,15 @@ class LineSearch(Attack):
     def propose(self, model: Model, x: torch.Tensor, goal: torch.Tensor,
                 draw: torch.Tensor | None) -> tuple[torch.Tensor, ...]:
         """The nearest examples [N, C, H, W], NaN without success, and the passes of each image [N]."""
-        own = model.model if isinstance(model, inference.Classifier) else model     # one logit stays one
+        own = model.model if isinstance(model, inference.AttackedModel) else model     # one logit stays one
         slopes, scores = gradients(own, x, goal, LOSSES[self.loss])
         already = (inference.classes(scores) == goal) == self.targeted
-        direction, _ = unit(inference.mended(-slopes if self.targeted else slopes))
+        direction, _ = unit(inference.finite_gradients(-slopes if self.targeted else slopes))
         direction[already] = 0
         decide = reaches(model, self.targeted)
         smallest = smallest_steps(decide, x, goal, direction, scalings(self.steps, self.largest), clip=True)
         first = (smallest.size / (self.largest / (self.steps - 1))).round().long()
         evaluated = direction.flatten(1).any(1) * (self.steps - 1)
-        z = (x + smallest.size.view(-1, 1, 1, 1) * direction).clamp(0, 1)
-        z = torch.where((already | smallest.success).view(-1, 1, 1, 1), z, torch.nan)
+        z = (x + per_image(smallest.size, x) * direction).clamp(0, 1)
+        z = torch.where(per_image(already | smallest.success, x), z, torch.nan)
         return z, 1 + torch.where(smallest.success, first, evaluated), inference.unusable(slopes)

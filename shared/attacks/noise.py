@@ -9,7 +9,7 @@ import torch
 from ..inference import Generator, Model
 from ..runtime import UserError, seeded
 from .judge import Attack
-from .threat import Threat, checked
+from .threat import Threat, checked, per_image
 from .trials import Decide, Flips, first_flips, reaches
 
 
@@ -50,7 +50,7 @@ def random_flips(decide: Decide, images: torch.Tensor, labels: torch.Tensor, siz
     exact   evaluate all draws, instead of stopping at the first that flips the label
     clip    whether images are clipped to [0, 1]; in the paper they are not
     """
-    radius = (delta * sizes).to(images.device).view(-1, *[1] * (images.ndim - 1))
+    radius = per_image((delta * sizes).to(images.device), images)
 
     def perturbed(rows, steps):
         rows, steps = rows.to(images.device), steps.to(images.device)
@@ -76,9 +76,8 @@ class RandomSearch(Attack):
 
     def draw(self, x: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor:
         """The perturbations, float32 [1, draws, C, H, W] on the CPU."""
-        if generator is None:
-            raise UserError("RandomSearch draws its perturbations: pass generator=torch.Generator()")
-        return self.threat.random(x.new_empty(self.draws, *x.shape[1:], device="cpu"), generator)[None]
+        like = x.new_empty(self.draws, *x.shape[1:], device="cpu")
+        return self.threat.random(like, seeded(generator, "RandomSearch"))[None]
 
     def propose(self, model: Model, x: torch.Tensor, goal: torch.Tensor,
                 draw: torch.Tensor) -> tuple[torch.Tensor, ...]:
@@ -92,4 +91,4 @@ class RandomSearch(Attack):
         first = flips.first.to(x.device)
         flipped = first < self.draws
         z = (x + points[first.clamp(max=self.draws - 1)]).clamp(0, 1)
-        return torch.where(flipped.view(-1, 1, 1, 1), z, torch.nan), (first + 1).clamp(max=self.draws)
+        return torch.where(per_image(flipped, z), z, torch.nan), (first + 1).clamp(max=self.draws)

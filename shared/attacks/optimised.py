@@ -15,8 +15,8 @@ from typing import ClassVar
 
 import torch
 
-from ..inference import Model, gradient, memory_format, mended, unusable
-from ..runtime import UserError
+from ..inference import Model, finite_gradients, gradient, memory_format, unusable
+from ..runtime import UserError, seeded
 from .directions import directions
 from .judge import Attack, fooled, setting_of, values
 from .threat import L2, per_image
@@ -39,7 +39,7 @@ class CarliniWagner(Attack):
     iterations  largest number of Adam's steps for each
     confidence  kappa: success needs a larger difference of logits; may be a tuple
     scale       weight of the squared distance on [0, 1] pixels; the authors' OptMargin on MNIST has 1/255^2
-    reach       slightly more than 1/2: a pixel p is arctanh((p - 1/2)/reach) in tanh space
+    reach       half-width of tanh space, slightly more than 1/2: a pixel p is arctanh((p - 1/2)/reach) in it
     stop        whether a search ends if its loss has not fallen in a tenth of the iterations: "image", judged
                 for each image; "batch", by the sum over a chunk as in the authors' code, so that results
                 depend on the chunk; "never"
@@ -96,7 +96,7 @@ class CarliniWagner(Attack):
             hinge, slope, over = self._ensemble(model, z, s.goal, noise, s.confidence)
             no_gradient = unusable(slope) & (hinge > 0)
             without[s.at] |= no_gradient
-            slope = mended(slope) if no_gradient.any() else slope
+            slope = finite_gradients(slope) if no_gradient.any() else slope
             moved = z - s.origin
             distance = self.scale * moved.flatten(1).square().sum(1)
             better = over & (distance < s.nearest)
@@ -117,6 +117,14 @@ class CarliniWagner(Attack):
         return nearest, passes, without
 
     def _start(self, x, goal):
+        """The `State` before the first step, a row an image: `at` is its place in the batch.
+
+        w, origin, delta    tanh-space point of the image, the image as w stands for it, and the change of w
+        best, nearest       the nearest adversarial image so far, and its distance
+        search, c, lower, upper     number of the binary-search step, its c, and the bounds on c
+        t, last, succeeded  steps in this search, loss at the last check, whether it has an example
+        mean, square        Adam's two moments
+        """
         def same(value, dtype=torch.float32):
             return torch.full((len(x),), value, dtype=dtype, device=x.device)
 
@@ -205,9 +213,7 @@ class OptMargin(CarliniWagner):
 
     def noises(self, shape: torch.Size, generator: torch.Generator | None) -> torch.Tensor:
         """Float32 [members, C, H, W] on the CPU: orthogonal, of RMS `noise`, the last zero."""
-        if generator is None:
-            raise UserError("OptMargin draws its noise: pass generator=torch.Generator()")
-        rows = self.noise * directions(shape.numel(), self.members, generator=generator)
+        rows = self.noise * directions(shape.numel(), self.members, generator=seeded(generator, "OptMargin"))
         rows[-1] = 0    # as in the authors' code, which replaces the last of the orthogonal columns
         return rows.view(-1, *shape)
 

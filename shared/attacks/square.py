@@ -5,11 +5,11 @@ from numbers import Integral
 import torch
 
 from ..inference import Model, label_margins
-from ..runtime import UserError
+from ..runtime import UserError, seeded
 from .judge import Attack
 from .threat import Threat, checked
 
-SHARE = 0.8     # of the pixels in the first square
+SHARE = 0.8     # of the image's pixels, which the first square covers
 HALVED = 10, 50, 200, 500, 1000, 2000, 4000, 6000, 8000     # of 10,000 queries: the share halves
 
 
@@ -33,9 +33,7 @@ class SquareSearch(Attack):
 
     def draw(self, x: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor:
         """Uniform numbers, float32 [N, C W + (queries - 1)(2 + C)] on the CPU: stripes, then squares."""
-        if generator is None:
-            raise UserError("SquareSearch draws its squares: pass generator=torch.Generator()")
-        channels, _, width = x.shape[1:]
+        generator, (channels, _, width) = seeded(generator, "SquareSearch"), x.shape[1:]
         count = channels * width + (self.queries - 1) * (2 + channels)
         return torch.rand(len(x), count, generator=generator, dtype=torch.float32)
 

@@ -17,7 +17,7 @@ from ..runtime import UserError
 class Threat(ABC):
     """A ball around the clean image; its norm is the subclass, `Linf`, `L1` or `L2`.
 
-    size      radius of the ball; infinite: any distance
+    size      radius of the ball (epsilon); infinite: any distance
     targeted  whether an attack succeeds with a given class only, instead of with any wrong one
     """
     size: float = math.inf

@@ -9,7 +9,7 @@ from .. import runtime
 from ..inference import Decision, Model, logits
 
 Decide = Callable[[torch.Tensor, torch.Tensor], Decision]           # of images and their labels
-Perturb = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]      # image rows under perturbations
+Perturb = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]      # indices of images and perturbations
 
 
 class State(SimpleNamespace):
@@ -21,7 +21,7 @@ class State(SimpleNamespace):
 
 
 def reaches(model: Model, targeted: bool) -> Decide:
-    """A test for `first_flips`: whether the predicted class is `labels` (targeted) or not (untargeted)."""
+    """The `decide` of `first_flips`: whether the predicted class is `labels` (targeted) or another one."""
     def decide(images, labels):
         equal = logits(model, images).argmax(1) == labels.to(images.device)
         return Decision((equal == targeted).cpu(), 0, 0)

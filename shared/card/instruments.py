@@ -152,11 +152,12 @@ def survivors(name: str, result: Result, words: str) -> Measure:
 
 def without_example(result: Result) -> torch.Tensor:
     """Of which images a search of any distance ended without an example, bool [N]."""
-    return getattr(result, "not_found", ~result.success) & result.was_correct
+    return result.not_found & result.was_correct
 
 
 # ---- the instruments -------------------------------------------------------------------------------------
 def accuracy(task: Task) -> Iterator[Measure]:
+    """Accuracy and calibration on all images; warns of a constant as good, and of missing classes."""
     x, y = task.all
     scores = inference.checked_logits(task.model, x, y)
     result = share("accuracy", "classified correctly", scores.argmax(1) == y, better="higher")
@@ -178,6 +179,7 @@ def accuracy(task: Task) -> Iterator[Measure]:
 
 
 def fixed_size(task: Task) -> Iterator[Measure]:
+    """Shares that stay correct under noise, a black-box search and PGD of the card's size."""
     size = shown(task.threat)
     # Those without gradients first: a model may have none.
     noise = task.attack("noise")
@@ -191,6 +193,7 @@ def fixed_size(task: Task) -> Iterator[Measure]:
 
 
 def nearest(task: Task) -> Iterator[Measure]:
+    """Share that stays correct, and quantiles of the norm, under attacks that minimise it."""
     size = shown(task.l2)
     noise = task.attack("noise_l2")
     yield survivors("noise_accuracy_l2", noise, f"each of {DRAWS} draws of noise ({size})")
@@ -224,6 +227,7 @@ def nearest(task: Task) -> Iterator[Measure]:
 
 
 def random_noise(task: Task) -> Iterator[Measure]:
+    """Share that a step along the gradient flips; of these, shares that noise of like norm flips."""
     result = susceptibility(task.model, task.x, task.y, generator=task.generator("susceptibility"),
                             draws=DRAWS, steps=512, largest=10.0, loss=lost_margin)
     hit = result.attack.isfinite()
@@ -235,6 +239,7 @@ def random_noise(task: Task) -> Iterator[Measure]:
 
 
 def distances(task: Task) -> Iterator[Measure]:
+    """Median boundary distance in random directions, share of censored images, median purity."""
     count = min(25, task.x[0].numel())
     dirs = directions(task.x[0].numel(), count, negatives=True, generator=task.generator("directions"))
     result = survey(task.model, task.x[task.correct], dirs, step=0.02, top=0.5)
@@ -250,6 +255,7 @@ def distances(task: Task) -> Iterator[Measure]:
 
 
 def pairs(task: Task) -> Iterator[Measure]:
+    """Median similarity of borderline pairs with other classes, share of searches that converge."""
     partners = borderline.backgrounds("digit", task.x, task.y, task.generator("partners"))
     result = borderline.search(task.model, task.x, partners, threshold=0.99, max_iterations=20,
                                ssim_convention=task.window)
@@ -262,6 +268,7 @@ def pairs(task: Task) -> Iterator[Measure]:
 
 
 def clusters(task: Task) -> Iterator[Measure]:
+    """ROBY and overlap of the classes of the logits, with resamples of the images."""
     x, y = task.all
     scores, classes = inference.logits(task.model, x), y.unique(return_inverse=True)[1]
     result = roby.roby(roby.layout(scores, classes))
@@ -277,6 +284,7 @@ def clusters(task: Task) -> Iterator[Measure]:
 
 
 def retrainings(task: Task) -> Iterator[Measure]:
+    """Transfer of PGD images to re-trained models, disagreement, errors in boxes of examples."""
     models, count = [task.model, *task.retrained], len(task.retrained)
     hit = task.correct & task.attacked.success
     clean, moved = (regions.answers(models, images) for images in (task.x, task.attacked.x_adv))

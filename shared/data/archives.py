@@ -207,6 +207,7 @@ def _recall(path, spec):
 
 
 def _keep(path, tensors, notes):
+    """Cache tensors, with notes {text: text}, for `_recall`; a line in the log where that fails."""
     try:
         runtime.write_atomically(path, lambda part: save_file(tensors, part, metadata=notes))
     except (OSError, SafetensorError) as error:  # a runtime.Unwritable is an OSError
@@ -237,5 +238,6 @@ def read(spec: Spec, *, folder: Path, cache: Path) -> tuple[Arrays | dict[str, t
 
 
 def _stamp(path):
+    """What tells versions of a file apart without reading it."""
     status = path.stat()
     return f"{status.st_size} bytes, {status.st_mtime_ns} ns"

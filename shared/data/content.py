@@ -16,7 +16,7 @@ from .. import runtime
 T = TypeVar("T")
 
 # What is hashed before an array's bytes. The files of recorded runs are named by the second form.
-HEAD, UNIT_HEAD = "{name}:{array.dtype.str}{array.shape};", "{name}{array.dtype}{array.shape};"
+HEAD, RUN_HEAD = "{name}:{array.dtype.str}{array.shape};", "{name}{array.dtype}{array.shape};"
 
 
 def of_json(value: object) -> str:

@@ -167,6 +167,7 @@ def _state(path):
 
 
 def _published(spec, arrays, source):
+    """The `Dataset` of the arrays of a published set."""
     extra = {}
     if spec.unpack:
         extra = {key: tuple(map(str, value)) for key, value in arrays.items() if value.dtype.kind == "U"}
@@ -176,6 +177,7 @@ def _published(spec, arrays, source):
 
 
 def _of_reader(name, path):
+    """The `Dataset` of a reader's file. Raises DataError for images that are not uint8, or wrong labels."""
     arrays = archives.read_own(path)
     test = arrays["x_test"]
     arrays = {"x_train": test[:0], "y_train": arrays["y_test"][:0]} | arrays
@@ -193,6 +195,7 @@ def _of_reader(name, path):
 
 
 def _embedded(name, kind):
+    """The embedded `Dataset` `kind`, itself or in place of the published set `name`."""
     spec = SPECS.get(name)
     if kind == "digits":
         arrays, classes = standins.digits(), standins.DIGITS

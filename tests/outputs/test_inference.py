@@ -63,14 +63,14 @@ def test_functions_and_one_logit(stored):
     net = network(1, "functions", dropout=0.5).eval()
     stored([[logits(model, x), labels(model, x), accuracy(model, x, y), margins(model, x, y),
              inference.checked_logits(model, x, y),
-             *inference.gradient(lambda z, model=model: inference.Classifier(model)(z)[:, 1], x)]
+             *inference.gradient(lambda z, model=model: inference.AttackedModel(model)(z)[:, 1], x)]
             for model in (net, lambda z: net(z)[:, 0])])
 
 
 def test_gradients_of_no_use(stored):
     inf, nan = float("inf"), float("nan")
     slopes = torch.tensor([[1.0, -2.0], [0.0, 0.0], [nan, 1.0], [inf, -3.0], [-inf, nan]])
-    stored([inference.unusable(slopes), inference.mended(slopes)])
+    stored([inference.unusable(slopes), inference.finite_gradients(slopes)])
 
 
 @pytest.mark.parametrize("able", [True, False])
