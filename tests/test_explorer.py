@@ -377,8 +377,8 @@ def test_without_a_worker_the_page_computes_by_itself(visit):
                    "Worker = class { postMessage() { setTimeout(() => this.onerror?.()) } }"):
         page, _, _ = visit(script)
         page.wait_for_selector(".explorer.ready")
-        tab(page, "Look around")
-        sentences.append(seen(page, "of 100 random"))
+        tab(page, "Shake and push")
+        sentences.append(seen(page, r"\d of 200"))
     assert len({*sentences}) == 1
 
 
