@@ -3,12 +3,14 @@
 Each test goes over every instrument that it can concern.
 """
 import os
+import pickle
 import re
 import shutil
 import sys
 import tempfile
 import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -71,7 +73,7 @@ FROM_GRADIENTS = {
     "OptMargin": OptMargin(rate=0.05, c=1.0, searches=2, iterations=8, members=3)}
 ATTACKS = FROM_GRADIENTS | {"RandomSearch": RandomSearch(Linf(0.2), 8),
                             "SquareSearch": SquareSearch(Linf(0.2), 8),
-                            "Pointwise": Pointwise(levels=5, repetitions=1, halvings=2, rounds=1)}
+                            "Pointwise": Pointwise(levels=40, repetitions=1, halvings=2, rounds=1)}
 
 
 def surveyed(model, x):
@@ -272,6 +274,17 @@ def test_threads_share_a_model_that_is_in_training_mode(inner, turns):
     assert not inference._frozen
 
 
+def test_threads_run_every_instrument_on_a_model_in_training_mode():
+    """One that met its dropout would give something else; adversarial training is meant to."""
+    model = nn.Sequential(nn.Dropout(0.2), *network()).train()
+    names = [name for name in INSTRUMENTS if name != "Adversarial"]
+    with ThreadPoolExecutor(4) as pool:
+        results = dict(zip(names, pool.map(lambda name: INSTRUMENTS[name](model, X, Y), names)))
+    for name, result in results.items():
+        alike(result, INSTRUMENTS[name](NETWORK, X, Y), 1e-5)
+    assert all(m.training for m in (model, model[0]))
+
+
 class Half(nn.Module):
     """Keeps a scale in float64 and a first layer in bfloat16, and takes float32 images."""
 
@@ -324,7 +337,8 @@ def test_weights_of_several_types_are_asked_as_directly():
         one_line(lambda m=mixed: inference.logits(m, X), inference.WrongType, r"adapt\(model, dtype=...\)")
 
 
-@pytest.mark.parametrize("name", ["logits", "labels", "margins", "judge", "FGSM", "PGD", "PGD L1"])
+@pytest.mark.parametrize("name", ["logits", "labels", "margins", "judge", "roby", "embed", "FGSM", "PGD",
+                                  "PGD L1"])
 def test_a_model_may_take_batches_of_one_size(name):
     def fixed(images):
         assert len(images) == 3, "three images at a time"
@@ -333,7 +347,9 @@ def test_a_model_may_take_batches_of_one_size(name):
     calls = {"logits": lambda m: inference.logits(m, X, chunk=3),
              "labels": lambda m: inference.labels(m, X, chunk=3),
              "margins": lambda m: inference.margins(m, X, Y, chunk=3),
-             "judge": lambda m: judge(m, X, Y, 1 - X, L2(9.0), chunk=3)}
+             "judge": lambda m: judge(m, X, Y, 1 - X, L2(9.0), chunk=3),
+             "roby": lambda m: roby.measure(m, X, torch.arange(6) % 3, chunk=3),
+             "embed": lambda m: roby.embed(m, X, chunk=3)}
     call = calls.get(name) or (lambda m: ATTACKS[name](m, X, Y, generator=seeded(), chunk=3))
     alike(call(fixed), call(NETWORK), 1e-5)
 
@@ -511,6 +527,8 @@ def test_the_squared_loss_of_one_logit_is_the_sigmoid_s():
     x[:, 0, 0, 0] = torch.tensor([0.06, 0.1, 0.3, 0.5, 0.0, 0.01])      # logits 4, 8, 28, 48, -2, -1
     y = inference.labels(one, x)
     result = LineSearch(loss="squared")(one, x, y)
+    to_other = LineSearch(loss="squared", targeted=True)(one, x, y, target=1 - y)   # of two classes, the same
+    assert to_other.no_gradient.equal(result.no_gradient) and to_other.success.equal(result.success)
     assert result.no_gradient.tolist() == [False, False, True, True, False, False]
     assert result.success.equal(~result.no_gradient)
     whole = susceptibility(one, x, y, generator=0, draws=2, clip=True)
@@ -537,7 +555,10 @@ def test_the_default_type_changes_no_result(name, double):
 @pytest.mark.parametrize("kind", [torch.float64, torch.bfloat16], ids=str)
 def test_a_model_of_another_type_is_a_model(name, kind):
     model = network().to(kind)
+    before = pickle.dumps(model)
     result = INSTRUMENTS[name](model, X, inference.labels(model, X))
+    # Nothing stays on it: no hook, no gradient, no other weights or modes.
+    assert pickle.dumps(model) == before and all(p.grad is None for p in model.parameters())
     if kind == torch.float64 and name not in ("Careful", "OptMargin", "CarliniWagner"):    # Adam's signs
         alike(result, INSTRUMENTS[name](NETWORK, X, Y), 1e-4)
 
