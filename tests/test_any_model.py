@@ -372,20 +372,34 @@ def test_a_block_that_ends_inside_another_leaves_its_mode():
 
 @pytest.mark.filterwarnings("ignore::shared.inference.NoUsableGradient", "ignore::shared.inference.NoExample")
 @pytest.mark.parametrize("name", [n for n in INSTRUMENTS if n != "Adversarial"])    # a batch is what it is
-@pytest.mark.parametrize("first", [True, False], ids=["first call", "later"])
-def test_memory_that_ends_changes_no_result(name, first):
-    """The model has memory for three images, from the first or from the third call on."""
-    calls = 0
+@pytest.mark.parametrize("where", ["in the model", "after a chunk"])
+def test_memory_that_ends_changes_no_result(name, where, monkeypatch):
+    """The model has memory for three images from its third call on; or what a chunk has drawn is lost."""
+    calls, whole = 0, runtime.chunked
+
+    def exact(images):
+        return EXACT(images.double()).float()
 
     def model(images):
         nonlocal calls
         calls += 1
-        if len(images) > 3 and (first or calls > 2):
+        if where == "in the model" and len(images) > 3 and calls > 2:
             raise torch.OutOfMemoryError("simulated")
-        return EXACT(images.double()).float()
+        return exact(images)
+
+    def chunked(function, *tensors, chunk):
+        def once(*parts):
+            result = function(*parts)
+            if len(parts[0]) > 1:
+                raise torch.OutOfMemoryError("simulated")
+            return result
+        return whole(once, *tensors, chunk=chunk)
 
     y = inference.labels(EXACT, X)
-    alike(INSTRUMENTS[name](model, X, y), INSTRUMENTS[name](lambda a: EXACT(a.double()).float(), X, y), 1e-4)
+    expected = INSTRUMENTS[name](exact, X, y)
+    if where == "after a chunk":
+        monkeypatch.setattr(runtime, "chunked", chunked)
+    alike(INSTRUMENTS[name](model, X, y), expected, 1e-4)
 
 
 @dataclass(frozen=True)
@@ -473,6 +487,9 @@ def test_noise_that_leaves_0_and_1_is_named_and_may_be_cut():
     for loss in (squared_error, lost_margin):
         one_line(lambda loss=loss: susceptibility(rooted, X, y, generator=0, draws=4, steps=8, loss=loss),
                  inference.NotFinite, r"moved out of \[0, 1\], as in the paper; clip=True")
+    with pytest.warns(inference.NoUsableGradient, match="6 of 6 images .* 0 or not finite"):
+        noisy = OptMargin(rate=0.05, c=1.0, searches=1, iterations=5)(rooted, X, y, generator=0)
+    assert noisy.no_gradient.all()
     result = susceptibility(rooted, X, y, generator=0, draws=40, deltas=(300.0,), clip=True)
     norms = result.random[0][result.random[0].isfinite()]
     assert result.attack.isfinite().all() and len(norms) and (norms <= 432**0.5).all()

@@ -40,8 +40,8 @@ def in_the_locale_s_letters(tree):
         mode = [a.value for a in node.args[1:2] if isinstance(a, ast.Constant)]
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
         opens = isinstance(node.func, ast.Name) and name == "open" and not any("b" in m for m in mode)
-        text = opens or name in ("read_text", "write_text") or given.get("text") is True
-        if text and "encoding" not in given:
+        without = {"read_text": 0, "write_text": 1}.get(name) == len(node.args)
+        if (opens or without or given.get("text") is True) and "encoding" not in given:
             yield node.lineno
 
 
@@ -52,7 +52,8 @@ def test_no_text_is_in_the_letters_of_a_locale(trees):
 
 
 @pytest.mark.parametrize("code, wrong", [
-    ("open(a)", True), ("open(a, 'w')", True), ("a.read_text()", True), ("run(a, text=True)", True),
+    ("open(a)", True), ("open(a, 'w')", True), ("a.read_text()", True), ("a.write_text(b)", True),
+    ("run(a, text=True)", True), ("a.read_text('utf-8')", False),
     ("open(a, 'rb')", False), ("open(a, encoding='utf-8')", False), ("a.open(b)", False)])
 def test_text_without_an_encoding_is_noticed(code, wrong):
     assert bool([*in_the_locale_s_letters(ast.parse(code))]) == wrong
