@@ -86,7 +86,7 @@ INSTRUMENTS = {     # name: (model, images, labels) -> result
     **{name: lambda m, x, y, a=a: a(m, x, y, generator=seeded()) for name, a in ATTACKS.items()},
     "judge": lambda m, x, y: judge(m, x, y, 1 - x, L2(9.0)),
     "susceptibility": lambda m, x, y: susceptibility(m, x, y, generator=seeded(), draws=4, steps=8),
-    "Region": lambda m, x, y: Region(0.1, 5).votes(m, x, generator=seeded()),
+    "Region": lambda m, x, y: Region(1.0, 9).votes(m, x, generator=seeded()),
     "survey": lambda m, x, y: surveyed(m, x),
     "search": lambda m, x, y: borderline.search(m, x, 1 - x, max_iterations=3),
     "accuracy": lambda m, x, y: inference.accuracy(m, x, y),
@@ -646,7 +646,7 @@ RANDOM = {name: lambda seed, a=ATTACKS[name]: a(NETWORK, X, Y, generator=seed)
     "sweep": lambda seed: boxes.sweep(NETWORK, X[:1], Y[:1], PGD(L2(20), 3, 8), count=4, generator=seed)}
 DISTANCES = torch.rand(8, 40, generator=seeded(), dtype=torch.float32)
 OTHERS = {      # they need a generator
-    "Region": lambda seed: Region(0.1, 5).votes(NETWORK, X, generator=seed),
+    "Region": lambda seed: Region(1.0, 9).votes(NETWORK, X, generator=seed),
     "directions": lambda seed: directions(40, 3, generator=seed),
     "random points": lambda seed: random_points(X, directions(432, 3, generator=0), 3, top=0.5,
                                                 generator=seed),
@@ -666,6 +666,8 @@ OTHERS = {      # they need a generator
 def test_an_int_seeds(name):
     function = (RANDOM | OTHERS)[name]
     alike(function(3), function(seeded(3)))
+    with pytest.raises(AssertionError):     # what is drawn decides
+        alike(function(3), function(4))
     for wrong in ("0", 1.0) if name in RANDOM else ("0", 1.0, None):
         one_line(lambda wrong=wrong: function(wrong), UserError, "a seed, or a torch.Generator.. of the CPU")
 
