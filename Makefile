@@ -25,8 +25,8 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := book
 # A person's settings of the tools that this starts change no result.
-unexport PYTHONDONTWRITEBYTECODE PYTHONHOME PYTHONOPTIMIZE PYTHONSTARTUP PYTHONWARNINGS MPLBACKEND \
-    JPY_SESSION_NAME SNAKEMAKE_PROFILE GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE
+unexport $(filter-out PYTHON PYTHONPATH,$(filter PYTHON%,$(.VARIABLES))) MPLBACKEND JPY_SESSION_NAME \
+    SNAKEMAKE_PROFILE GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE PYTEST_ADDOPTS PYTEST_PLUGINS
 export PYTHONUTF8 := 1
 PYTHON ?= python3
 VENV ?= .venv
@@ -70,10 +70,12 @@ bench:
 	PATH="$(abspath .venv-bench)/bin:$$PATH" python -m benchmarks $(KEEP)
 endif
 
-# make -C sets w and leaves PWD as it was. -P: a folder or file `shared` of the reader hides nothing.
+# make -C sets w, unless s or no-print-directory is there, and leaves PWD as it was. -P: a folder or file `shared` of the
+# reader hides nothing.
 OUT ?= card.html
+LETTERS = $(firstword -$(MAKEFLAGS))
 card: $(READY)
-	@cd "$(if $(findstring w,$(firstword -$(MAKEFLAGS))),$(PWD),$(CURDIR))" && python -P -m shared.card $(MODEL) \
+	@cd "$(if $(findstring w,$(LETTERS))$(findstring s,$(LETTERS))$(findstring no-print,$(MAKEFLAGS)),$(PWD),$(CURDIR))" && python -P -m shared.card $(MODEL) \
 	    $(if $(WEIGHTS),--weights $(WEIGHTS)) $(if $(RETRAINED),--retrained $(RETRAINED)) --data "$(DATA)" --out "$(OUT)" \
 	    $(if $(IMAGES),--images $(IMAGES)) --check "$(CHECK)" $(if $(EPS),--eps $(EPS)) $(if $(NORM),--norm $(NORM)) \
 	    $(if $(RESTARTS),--restarts $(RESTARTS)) $(if $(SSIM),--ssim $(SSIM)) $(if $(MEAN),--mean "$(MEAN)") $(if $(STD),--std "$(STD)") \

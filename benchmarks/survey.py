@@ -80,7 +80,7 @@ def run(dataset):
           "directions that have not crossed; all kept: with all of them until the last has. "
           f"Medians over rounds that time all of them in turn. Pairs that differ: {differ}.",
           subprocess.run([sys.executable, "-c", "from benchmarks.survey import memory; memory()"],
-                         check=True, stdout=subprocess.PIPE, text=True).stdout.strip())
+                         check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout.strip())
 
 
 def memory():
@@ -98,6 +98,6 @@ def peak():
     """Peak memory of this process in GiB. Linux counts in `ru_maxrss` what the parent process had, too."""
     status = Path("/proc/self/status")
     if status.is_file():
-        return next(int(line.split()[1]) for line in status.read_text().splitlines()
+        return next(int(line.split()[1]) for line in status.read_text(encoding="utf-8").splitlines()
                     if line.startswith("VmHWM")) / 2**20
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**30 if sys.platform == "darwin" else 2**20)

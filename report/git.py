@@ -14,7 +14,7 @@ CODE = ("shared", "report", "papers", "notebooks", "requirements.lock")     # wh
 def git(*words, folder=None):
     """The finished `git -C folder WORDS`, output and errors as text; a person's hooks stay out."""
     words = ("-c", "core.hooksPath=/dev/null", *words)
-    return subprocess.run(["git", "-C", str(folder or ROOT), *words], capture_output=True, text=True)
+    return subprocess.run(["git", "-C", str(folder or ROOT), *words], capture_output=True, encoding="utf-8")
 
 
 def head():

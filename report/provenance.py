@@ -22,7 +22,7 @@ def versions():
 @cache
 def _cpu():
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration, IndexError):
         return platform.processor() or platform.machine()

@@ -3,12 +3,14 @@
 Each test goes over every instrument that it can concern.
 """
 import os
+import pickle
 import re
 import shutil
 import sys
 import tempfile
 import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -71,7 +73,7 @@ FROM_GRADIENTS = {
     "OptMargin": OptMargin(rate=0.05, c=1.0, searches=2, iterations=8, members=3)}
 ATTACKS = FROM_GRADIENTS | {"RandomSearch": RandomSearch(Linf(0.2), 8),
                             "SquareSearch": SquareSearch(Linf(0.2), 8),
-                            "Pointwise": Pointwise(levels=5, repetitions=1, halvings=2, rounds=1)}
+                            "Pointwise": Pointwise(levels=40, repetitions=1, halvings=2, rounds=1)}
 
 
 def surveyed(model, x):
@@ -84,7 +86,7 @@ INSTRUMENTS = {     # name: (model, images, labels) -> result
     **{name: lambda m, x, y, a=a: a(m, x, y, generator=seeded()) for name, a in ATTACKS.items()},
     "judge": lambda m, x, y: judge(m, x, y, 1 - x, L2(9.0)),
     "susceptibility": lambda m, x, y: susceptibility(m, x, y, generator=seeded(), draws=4, steps=8),
-    "Region": lambda m, x, y: Region(0.1, 5).votes(m, x, generator=seeded()),
+    "Region": lambda m, x, y: Region(1.0, 9).votes(m, x, generator=seeded()),
     "survey": lambda m, x, y: surveyed(m, x),
     "search": lambda m, x, y: borderline.search(m, x, 1 - x, max_iterations=3),
     "accuracy": lambda m, x, y: inference.accuracy(m, x, y),
@@ -272,6 +274,17 @@ def test_threads_share_a_model_that_is_in_training_mode(inner, turns):
     assert not inference._frozen
 
 
+def test_threads_run_every_instrument_on_a_model_in_training_mode():
+    """One that met its dropout would give something else; adversarial training is meant to."""
+    model = nn.Sequential(nn.Dropout(0.2), *network()).train()
+    names = [name for name in INSTRUMENTS if name != "Adversarial"]
+    with ThreadPoolExecutor(4) as pool:
+        results = dict(zip(names, pool.map(lambda name: INSTRUMENTS[name](model, X, Y), names)))
+    for name, result in results.items():
+        alike(result, INSTRUMENTS[name](NETWORK, X, Y), 1e-5)
+    assert all(m.training for m in (model, model[0]))
+
+
 class Half(nn.Module):
     """Keeps a scale in float64 and a first layer in bfloat16, and takes float32 images."""
 
@@ -324,7 +337,8 @@ def test_weights_of_several_types_are_asked_as_directly():
         one_line(lambda m=mixed: inference.logits(m, X), inference.WrongType, r"adapt\(model, dtype=...\)")
 
 
-@pytest.mark.parametrize("name", ["logits", "labels", "margins", "judge", "FGSM", "PGD", "PGD L1"])
+@pytest.mark.parametrize("name", ["logits", "labels", "margins", "judge", "roby", "embed", "FGSM", "PGD",
+                                  "PGD L1"])
 def test_a_model_may_take_batches_of_one_size(name):
     def fixed(images):
         assert len(images) == 3, "three images at a time"
@@ -333,7 +347,9 @@ def test_a_model_may_take_batches_of_one_size(name):
     calls = {"logits": lambda m: inference.logits(m, X, chunk=3),
              "labels": lambda m: inference.labels(m, X, chunk=3),
              "margins": lambda m: inference.margins(m, X, Y, chunk=3),
-             "judge": lambda m: judge(m, X, Y, 1 - X, L2(9.0), chunk=3)}
+             "judge": lambda m: judge(m, X, Y, 1 - X, L2(9.0), chunk=3),
+             "roby": lambda m: roby.measure(m, X, torch.arange(6) % 3, chunk=3),
+             "embed": lambda m: roby.embed(m, X, chunk=3)}
     call = calls.get(name) or (lambda m: ATTACKS[name](m, X, Y, generator=seeded(), chunk=3))
     alike(call(fixed), call(NETWORK), 1e-5)
 
@@ -356,20 +372,34 @@ def test_a_block_that_ends_inside_another_leaves_its_mode():
 
 @pytest.mark.filterwarnings("ignore::shared.inference.NoUsableGradient", "ignore::shared.inference.NoExample")
 @pytest.mark.parametrize("name", [n for n in INSTRUMENTS if n != "Adversarial"])    # a batch is what it is
-@pytest.mark.parametrize("first", [True, False], ids=["first call", "later"])
-def test_memory_that_ends_changes_no_result(name, first):
-    """The model has memory for three images, from the first or from the third call on."""
-    calls = 0
+@pytest.mark.parametrize("where", ["in the model", "after a chunk"])
+def test_memory_that_ends_changes_no_result(name, where, monkeypatch):
+    """The model has memory for three images from its third call on; or what a chunk has drawn is lost."""
+    calls, whole = 0, runtime.chunked
+
+    def exact(images):
+        return EXACT(images.double()).float()
 
     def model(images):
         nonlocal calls
         calls += 1
-        if len(images) > 3 and (first or calls > 2):
+        if where == "in the model" and len(images) > 3 and calls > 2:
             raise torch.OutOfMemoryError("simulated")
-        return EXACT(images.double()).float()
+        return exact(images)
+
+    def chunked(function, *tensors, chunk):
+        def once(*parts):
+            result = function(*parts)
+            if len(parts[0]) > 1:
+                raise torch.OutOfMemoryError("simulated")
+            return result
+        return whole(once, *tensors, chunk=chunk)
 
     y = inference.labels(EXACT, X)
-    alike(INSTRUMENTS[name](model, X, y), INSTRUMENTS[name](lambda a: EXACT(a.double()).float(), X, y), 1e-4)
+    expected = INSTRUMENTS[name](exact, X, y)
+    if where == "after a chunk":
+        monkeypatch.setattr(runtime, "chunked", chunked)
+    alike(INSTRUMENTS[name](model, X, y), expected, 1e-4)
 
 
 @dataclass(frozen=True)
@@ -457,6 +487,9 @@ def test_noise_that_leaves_0_and_1_is_named_and_may_be_cut():
     for loss in (squared_error, lost_margin):
         one_line(lambda loss=loss: susceptibility(rooted, X, y, generator=0, draws=4, steps=8, loss=loss),
                  inference.NotFinite, r"moved out of \[0, 1\], as in the paper; clip=True")
+    with pytest.warns(inference.NoUsableGradient, match="6 of 6 images .* 0 or not finite"):
+        noisy = OptMargin(rate=0.05, c=1.0, searches=1, iterations=5)(rooted, X, y, generator=0)
+    assert noisy.no_gradient.all()
     result = susceptibility(rooted, X, y, generator=0, draws=40, deltas=(300.0,), clip=True)
     norms = result.random[0][result.random[0].isfinite()]
     assert result.attack.isfinite().all() and len(norms) and (norms <= 432**0.5).all()
@@ -511,6 +544,8 @@ def test_the_squared_loss_of_one_logit_is_the_sigmoid_s():
     x[:, 0, 0, 0] = torch.tensor([0.06, 0.1, 0.3, 0.5, 0.0, 0.01])      # logits 4, 8, 28, 48, -2, -1
     y = inference.labels(one, x)
     result = LineSearch(loss="squared")(one, x, y)
+    to_other = LineSearch(loss="squared", targeted=True)(one, x, y, target=1 - y)   # of two classes, the same
+    assert to_other.no_gradient.equal(result.no_gradient) and to_other.success.equal(result.success)
     assert result.no_gradient.tolist() == [False, False, True, True, False, False]
     assert result.success.equal(~result.no_gradient)
     whole = susceptibility(one, x, y, generator=0, draws=2, clip=True)
@@ -537,7 +572,10 @@ def test_the_default_type_changes_no_result(name, double):
 @pytest.mark.parametrize("kind", [torch.float64, torch.bfloat16], ids=str)
 def test_a_model_of_another_type_is_a_model(name, kind):
     model = network().to(kind)
+    before = pickle.dumps(model)
     result = INSTRUMENTS[name](model, X, inference.labels(model, X))
+    # Nothing stays on it: no hook, no gradient, no other weights or modes.
+    assert pickle.dumps(model) == before and all(p.grad is None for p in model.parameters())
     if kind == torch.float64 and name not in ("Careful", "OptMargin", "CarliniWagner"):    # Adam's signs
         alike(result, INSTRUMENTS[name](NETWORK, X, Y), 1e-4)
 
@@ -608,7 +646,7 @@ RANDOM = {name: lambda seed, a=ATTACKS[name]: a(NETWORK, X, Y, generator=seed)
     "sweep": lambda seed: boxes.sweep(NETWORK, X[:1], Y[:1], PGD(L2(20), 3, 8), count=4, generator=seed)}
 DISTANCES = torch.rand(8, 40, generator=seeded(), dtype=torch.float32)
 OTHERS = {      # they need a generator
-    "Region": lambda seed: Region(0.1, 5).votes(NETWORK, X, generator=seed),
+    "Region": lambda seed: Region(1.0, 9).votes(NETWORK, X, generator=seed),
     "directions": lambda seed: directions(40, 3, generator=seed),
     "random points": lambda seed: random_points(X, directions(432, 3, generator=0), 3, top=0.5,
                                                 generator=seed),
@@ -628,6 +666,8 @@ OTHERS = {      # they need a generator
 def test_an_int_seeds(name):
     function = (RANDOM | OTHERS)[name]
     alike(function(3), function(seeded(3)))
+    with pytest.raises(AssertionError):     # what is drawn decides
+        alike(function(3), function(4))
     for wrong in ("0", 1.0) if name in RANDOM else ("0", 1.0, None):
         one_line(lambda wrong=wrong: function(wrong), UserError, "a seed, or a torch.Generator.. of the CPU")
 

@@ -5,6 +5,7 @@ import re
 import sys
 from functools import partial
 
+import jupytext
 import numpy as np
 import pytest
 import torch
@@ -12,6 +13,8 @@ from safetensors.torch import save_file
 from torch import nn
 
 import shared
+from report import git
+from report.repository import ROOT
 from shared.attacks.square import SquareSearch
 from shared.attacks.threat import L2, Linf
 from shared.card import Card, card, factory, images_of
@@ -19,7 +22,7 @@ from shared.card.command import main, run
 from shared.card.instruments import SECTIONS
 from shared.card.measures import Difference, Measure, difference, holm, quantile, share
 from shared.card.page import strip
-from shared.card.provenance import provenance
+from shared.card.provenance import provenance, revision
 from shared.card.report import misleading
 from shared.data.standins import digits
 from shared.inference import label_margins
@@ -197,9 +200,27 @@ def test_what_a_card_rests_on_stands_in_it(both, network, images):
     assert "PGD(threat=Linf(size=0.1" in origin["attacks"]["pgd"]
     assert origin["version"] in origin["cite"] and origin["weights"]["plain"] in origin["cite"]
     assert all(value in both.html() for value in (origin["date"], origin["data"], origin["revision"]))
+    assert origin["version"] == shared.__version__
     other = provenance({"plain": network, "f": first_pixels}, 1 - images[0], images[1], both.settings, {})
     assert other["weights"] == {"plain": origin["weights"]["plain"], "f": "a function"}
     assert other["data"] != origin["data"]
+
+
+@pytest.mark.parametrize("inside, book, expected", [
+    (False, True, "[0-9a-f]{7,}"), (True, True, "unknown"), (False, False, "unknown")])
+def test_the_revision_is_the_book_s_and_not_that_of_a_repository_around_it(tmp_path, monkeypatch, inside,
+                                                                           book, expected):
+    """Of a copy of the book, or of the package alone, that is committed with a reader's own work."""
+    tree = tmp_path / "theirs/book" if inside else tmp_path / "theirs"
+    for name in ("shared/__init__.py", *["workflow/versions.py"] * book):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).touch()
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "theirs"]):
+        git.git("-c", "user.name=a", "-c", "user.email=a@b.c", *words, folder=tmp_path / "theirs")
+    monkeypatch.setattr("shared.card.provenance.PACKAGE", tree / "shared")
+    assert re.fullmatch(expected, revision())
+    (tree / "shared/__init__.py").write_text("1")
+    assert re.fullmatch(expected if expected == "unknown" else rf"{expected}\+changes", revision())
 
 
 def test_the_card_has_a_short_name():
@@ -337,9 +358,11 @@ def test_a_card_goes_on_where_it_was_stopped(network, images, tmp_path):
     assert [line.split(",")[0] for line in lines] == [f"model: {s[0]}" for s in SECTIONS[:len(lines)]]
     assert repr(card(counted, *images, images=8, file=file)) == repr(whole)
     assert 1 < len(calls) < spent / 4
-    file.write_text("{")
-    with pytest.raises(UserError, match="no card to go on with"):
-        card(network, *images, file=file)
+    for text in ("{", "[1, 2]", '{"lr": {"warm": 0.1}}', '{"lr": 0.1}'):     # no such file, or a reader's own
+        file.write_text(text)
+        with pytest.raises(UserError, match="no card to go on with"):
+            card(network, *images, file=file)
+        assert file.read_text() == text
 
 
 def test_the_page_needs_nothing_from_elsewhere(both, images, tmp_path):
@@ -429,6 +452,25 @@ def test_what_is_wrong_is_told_before_the_first_instrument(folder, monkeypatch):
         with pytest.raises(UserError, match=re.escape(message)) as error:
             main(words)
         assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("content", [b'{"rate": 0.1}', b"[1]", b"3", b"\xff", b""])
+def test_a_file_of_a_reader_s_beside_the_card_is_left_as_it_is(folder, monkeypatch, both, content):
+    """Nobody has named the JSON file that a card writes beside its page."""
+    (folder / "net.json").write_bytes(content)
+    monkeypatch.setattr("shared.card.command.card", None)
+    for save in (lambda: main([*RIGHT, "--out", "net.html"]), lambda: both.save("net.html")):
+        with pytest.raises(UserError, match="net.json: .*; move it, or take another name") as error:
+            save()
+        assert "\n" not in str(error.value) and (folder / "net.json").read_bytes() == content
+    assert not (folder / "net.html").exists()
+
+
+def test_the_page_refuses_weights_without_a_model_in_one_line():
+    page = jupytext.read(ROOT / "notebooks/report_card/report_card.py")
+    code, = (cell.source for cell in page.cells if "factory(" in cell.source)
+    with pytest.raises(UserError, match="weights without a model; add -p model"):
+        exec(code, {"weights": "net.safetensors", "model": "", "UserError": UserError})
 
 
 def test_an_error_at_the_end_keeps_what_was_measured(folder, monkeypatch, capsys):

@@ -2,19 +2,24 @@
 
 Everywhere, the same comparison is made with a network on the CPU that sums in another order.
 """
+import warnings
+
 import pytest
 import torch
 
-from papers.chen.attacks import HalfAdversarial
+from papers.chen.attacks import HalfAdversarial, LinfEuclideanSteps, PGDBeyondWhite
 from papers.he.classifier import features
+from papers.shu.attacks.iterative import BasicIterative
 from papers.sutton.noise import BallNoise, CubeNoise
 from shared import borderline, inference, roby
 from shared import regions as boxes
 from shared.attacks.directions import directions
 from shared.attacks.gradient import PGD
 from shared.attacks.judge import Attack
-from shared.attacks.line import squared_error
-from shared.attacks.threat import Linf
+from shared.attacks.line import LineSearch, squared_error
+from shared.attacks.optimised import CarliniWagner
+from shared.attacks.square import SquareSearch
+from shared.attacks.threat import L2, Linf
 from shared.boundary import purity, survey
 from shared.card import card
 from shared.similarity import ssim
@@ -59,7 +64,19 @@ def measures(model, x, y):
     return [m.value for s in sections for m in s.measures]
 
 
+OF_CHEN = PGDBeyondWhite(LinfEuclideanSteps(0.05), 3, 0.1)
+TARGETED = [PGD(Linf(0.05, targeted=True), 3, 0.03), LineSearch(12, loss="margin", targeted=True),
+            CarliniWagner(rate=0.05, c=1.0, searches=1, iterations=5, targeted=True),
+            SquareSearch(L2(2.0, targeted=True), 8), BasicIterative(growths=3, halvings=3, targeted=True)]
+
+
+def targeted(model, x, y):
+    with warnings.catch_warnings(action="ignore", category=inference.NoExample):
+        return [attack(model, x, y, target=(y + 1) % 3, generator=seeded()) for attack in TARGETED]
+
+
 COMPARED = INSTRUMENTS | {
+    "targeted": targeted, "PGDBeyondWhite": lambda m, x, y: OF_CHEN(m, x, y, generator=seeded()),
     # In bfloat16 the largest logit alone has a meaning.
     "Careful": lambda m, x, y: inference.labels(inference.Careful.measured(m, x, y), x),
     "susceptibility, squared": lambda m, x, y: susceptibility(m, x, y, generator=0, draws=4, steps=8,
@@ -119,5 +136,8 @@ def test_another_network_is_not_the_same(name):
 
 
 def test_every_attack_is_compared():
-    attacks = {kind for kind in Attack.__subclasses__() if kind.__module__.startswith(("shared.", "papers."))}
-    assert attacks <= {type(attack) for attack in test_any_model.ATTACKS.values()}
+    kinds = [Attack]
+    for kind in kinds:      # with those of those
+        kinds += kind.__subclasses__()
+    attacks = {kind for kind in kinds[1:] if kind.__module__.startswith(("shared.", "papers."))}
+    assert len(attacks) >= 12 and attacks == {type(a) for a in (*test_any_model.ATTACKS.values(), OF_CHEN)}

@@ -269,8 +269,8 @@ run = sys.argv[2]
 if run[0] == "f":
     raise SystemExit("it broke\\nThe notebook as far as it got: x")
 if run[0] == "s":
-    pathlib.Path("begun").touch()
     try:
+        pathlib.Path("begun").touch()
         time.sleep(600)
     except KeyboardInterrupt:
         pathlib.Path("ended").touch()

@@ -10,6 +10,7 @@ from report import prose
 from report.repository import ROOT
 
 sys.path.insert(0, str(ROOT / "book/_ext"))
+import findings  # noqa: E402
 from generated import BLOCK  # noqa: E402
 
 
@@ -37,6 +38,19 @@ def test_an_opening_says_what_held_up_what_did_not_what_is_unknown_and_what_for(
     page = (ROOT / f"book/{paper}.md").read_text(encoding="utf-8")
     lead = page[page.index("{cite:p}"):page.index("```{generated} stated")].partition("\n\n")[2]
     assert 30 <= len(lead.split()) <= 60
+
+
+def test_an_opening_tells_pages_that_were_not_run_from_those_without_a_result_of_full_scale(monkeypatch):
+    box = {"question": "Why?", "sentences": "So.", "pictures": {}, "myst": ""}
+    boxes = {"ren/a": [box | {"small": False}], "ren/b": [box | {"small": True}], "ren/c": []}
+    for name, value in {"run": lambda name: name != "ren/c", "shown": lambda name, kind: boxes[name],
+                        "moving": lambda names: None}.items():
+        monkeypatch.setattr(findings, name, value)
+    monkeypatch.setattr(findings.catalogue, "notebooks", lambda: [*boxes, "he/d"])
+    monkeypatch.setattr(findings.catalogue, "title", lambda name: name[-1].upper())
+    assert findings.opening("ren").split("\n\n") == [
+        "**[Why?](/notebooks/ren/a.ipynb)** So.", "Not run in this build: [C](/notebooks/ren/c.ipynb).",
+        "Not measured at full scale yet: [B](/notebooks/ren/b.ipynb)."]
 
 
 def test_what_noise_and_attack_do_is_told_over_pairs_that_did_not_choose_the_network():

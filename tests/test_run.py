@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -110,13 +111,31 @@ def test_a_persons_style_of_figures_changes_none():
 
 
 def test_make_hands_on_no_settings_of_a_session():
-    """Those of a git hook, of Snakemake and of Python; the text of files is UTF-8."""
-    names = ("GIT_DIR", "GIT_INDEX_FILE", "SNAKEMAKE_PROFILE", "PYTHONOPTIMIZE", "PYTHONSTARTUP")
-    env = os.environ | dict.fromkeys(names, "theirs") | {"LC_ALL": "C"}
+    """Those of a git hook, of Snakemake, pytest and Python; the text of files is UTF-8, the path stays."""
+    names = ("GIT_DIR", "GIT_INDEX_FILE", "SNAKEMAKE_PROFILE", "PYTEST_ADDOPTS", "PYTHONOPTIMIZE",
+             "PYTHONSTARTUP", "PYTHONINSPECT")
+    env = os.environ | dict.fromkeys((*names, "PYTHONPATH"), "theirs") | {"LC_ALL": "C"}
     done = subprocess.run(["make", "-s", "--eval", "probe:; @env", "probe"], cwd=ROOT, env=env,
                           capture_output=True, text=True, check=True)
     there = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
-    assert not set(names) & set(there) and there["PYTHONUTF8"] == "1"
+    assert not set(names) & set(there) and (there["PYTHONUTF8"], there["PYTHONPATH"]) == ("1", "theirs")
+
+
+@pytest.mark.parametrize("words", [
+    ["-C", ROOT], ["-s", "-C", ROOT], ["--no-print-directory", "-C", ROOT], []])
+def test_make_card_takes_files_from_where_the_user_stands(tmp_path, words):
+    """With -C. Without it that is the clone, whatever PWD a program has left that starts `make`."""
+    env = {k: v for k, v in os.environ.items() if k != "MAKEFLAGS"} | {"PWD": str(tmp_path)}
+    place = tmp_path if words else ROOT
+    done = subprocess.run(["make", "-n", *words, "card", "MODEL=a:b", "DATA=c.npz"], env=env, cwd=place,
+                          capture_output=True, text=True)
+    assert re.findall('cd "(.*?)" && python', done.stdout) == [str(place)], done.stderr
+
+
+def test_what_is_hidden_while_a_package_is_imported_is_there_afterwards():
+    code = "import workflow, sys; print('jsonschema' in sys.modules, 'rfc3987_syntax' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "True False\n"
 
 
 def test_hooks_of_a_person_do_not_run_in_a_tree_of_ours(tmp_path, monkeypatch):
@@ -148,7 +167,7 @@ case "$*" in "-m venv"*) echo made;; *) exec "{sys.executable}" "$@";; esac
 """)
     python.chmod(0o755)
     env = {k: v for k, v in os.environ.items() if k != "MAKEFLAGS"}
-    done = subprocess.run(["make", "-s", "venv", f"VENV={tmp_path}/v", f"PYTHON={python}"], cwd=ROOT, env=env,
+    done = subprocess.run(["make", "-s", "venv", "VENV=no-such", f"PYTHON={python}"], cwd=ROOT, env=env,
                           capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "made\n"), done.stderr
 
@@ -192,18 +211,34 @@ def test_another_error_of_a_run_is_not_taken_for_a_slow_kernel(tmp_path, monkeyp
         run.run(tmp_path / "in.ipynb", tmp_path / "out.ipynb", [])
 
 
-def test_a_locale_without_utf_8_and_an_optimised_python(tmp_path):
+def latin(folder):
+    """The settings of a terminal in ISO-8859-1, whose locale is made in a folder, or skips the test."""
+    if shutil.which("localedef"):
+        subprocess.run(["localedef", "-i", "en_US", "-f", "ISO-8859-1", folder / "en_US.ISO-8859-1"],
+                       capture_output=True)
+    if not (folder / "en_US.ISO-8859-1").is_dir():
+        pytest.skip("no localedef, or no sources of locales (Debian: the package locales)")
+    return {"LC_ALL": "en_US.ISO-8859-1", "LOCPATH": str(folder)}
+
+
+@pytest.mark.parametrize("locale", ["ascii", "iso8859-1"])
+def test_a_locale_without_utf_8_and_an_optimised_python(tmp_path, locale):
     """A sound record is read as it is, and any text is shown; without asserts nothing is computed."""
     words = "from shared import runtime; runtime.prepare(computes=False)\n{}"
+    glossary = ROOT / "book/glossary.md"
     env = environment(tmp_path) | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0",
                                    "BOUNDARY_RESULTS": str(ROOT / "results"), "PYTHONIOENCODING": ""}
+    env |= latin(tmp_path) if locale == "iso8859-1" else {}
 
     def done(code, **more):
         return subprocess.run([sys.executable, "-c", words.format(code)], cwd=ROOT, env=env | more, text=True,
                               capture_output=True)
 
-    sound = done("from report import record; print(record.read('sutton', 'table-1')['item'], chr(949))")
-    assert sound.returncode == 0 and sound.stdout == "table-1 \\u03b5\n", sound.stderr
+    sound = done("import codecs, locale; print(codecs.lookup(locale.getencoding()).name)\n"
+                 "from report import git, record; print(record.read('sutton', 'table-1')['item'], chr(949))\n"
+                 f"print(ascii(git.committed({str(glossary)!r})))")
+    assert sound.returncode == 0, sound.stderr
+    assert sound.stdout == f"{locale}\ntable-1 \\u03b5\n{ascii(git.committed(glossary))}\n"
     line = done("", PYTHONOPTIMIZE="2")
     assert line.returncode == 1 and re.fullmatch(r".*; unset it\n", line.stderr), line.stderr
 

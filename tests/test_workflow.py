@@ -425,8 +425,8 @@ def rendering(tmp_path, monkeypatch):
     """`rendering()` renders a tree with a script in place of jupyter-book, which marks whole pages."""
     tool, pages = tmp_path / "bin" / "jupyter-book", tmp_path / "_build" / "html"
     tool.parent.mkdir()
-    tool.write_text(f"#!/bin/sh\nrm -f {pages}/.whole; mkdir -p {pages}; echo $PROFILE >> {pages}/profiles\n"
-                    f"touch {pages}/.whole\n[ ! -e {tmp_path}/broken ] || exit 2\n")
+    tool.write_text(f"#!/bin/sh\nmkdir -p '{pages}'; cd '{pages}'; rm -f .whole; echo $PROFILE >> profiles\n"
+                    f"touch .whole\n[ ! -e '{tmp_path}/broken' ] || exit 2\n")
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
     monkeypatch.setenv("PROFILE", "that of the shell")

@@ -64,7 +64,7 @@ def move(words):
     """Go on in the worktree, as the same process, with the folders and the lock of this tree."""
     place = ROOT / TREE.with_name(".fill.lock")
     place.parent.mkdir(exist_ok=True)
-    lock = open(place, "a+")    # held by the process, whatever it runs
+    lock = open(place, "a+", encoding="utf-8")    # held by the process, whatever it runs
     lock.seek(0)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 FOLDER = "_runs/fill"
-JOBS = json.loads(Path(f"{FOLDER}/jobs.json").read_text())
+JOBS = json.loads(Path(f"{FOLDER}/jobs.json").read_text(encoding="utf-8"))
 
 
 rule all:

@@ -79,7 +79,8 @@ def give_way():
     """In the child: take low priority."""
     os.nice(10)
     with contextlib.suppress(OSError):                      # what Linux alone has
-        Path("/proc/self/autogroup").write_text("10")       # sessions have a priority of their own
+        # sessions have a priority of their own
+        Path("/proc/self/autogroup").write_text("10", encoding="utf-8")
 
 
 def stop(child):

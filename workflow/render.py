@@ -48,7 +48,7 @@ def main(profile):
     if status := subprocess.run(build, cwd=ROOT, env={**os.environ, "PROFILE": profile}).returncode:
         WHOLE.unlink(missing_ok=True)   # Sphinx warns only of pages that it reads: the next time reads all
         raise SystemExit(status)
-    WHOLE.write_text(f"{sources} {state(PAGES)}")
+    WHOLE.write_text(f"{sources} {state(PAGES)}", encoding="utf-8")
     print(f"The book: {(PAGES / 'index.html').as_uri()}")
 
 

@@ -105,7 +105,7 @@ def computed(tree, names):
     with tempfile.TemporaryDirectory() as cache:
         env = os.environ | {"PYTHONPATH": str(tree), "BOUNDARY_CACHE": cache}
         words = [sys.executable, "-m", "workflow.versions", "results", *names]
-        done = subprocess.run(words, cwd=tree, env=env, text=True, capture_output=True)
+        done = subprocess.run(words, cwd=tree, env=env, encoding="utf-8", capture_output=True)
     if done.returncode:
         last = (done.stderr.strip() or "it said nothing").splitlines()[-1]
         raise runtime.UserError(f"the code {'now' if tree == ROOT else 'before'} cannot compute "

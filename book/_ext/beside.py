@@ -17,7 +17,7 @@ from report.repository import results_folder
 @cache
 def repository():
     """Address of the repository, from the book's configuration."""
-    return yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"].rstrip("/")
+    return yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"].rstrip("/")
 
 
 def issue(item):
@@ -51,5 +51,5 @@ def copy(folder):
     """The records as files of the built site: `<paper>/<item>.json`, and `.csv` where they have rows."""
     copy_asset(results_folder() / "paper", folder)
     for file in folder.glob("*/[!.]*.json"):
-        if rows := json.loads(file.read_text()).get("rows"):
+        if rows := json.loads(file.read_text(encoding="utf-8")).get("rows"):
             rows_as_csv(rows, file.with_suffix(".csv"))

@@ -55,17 +55,18 @@ def opening(paper, text=""):
     The picture is that of the paper's first page that says what it measured.
     """
     notebooks = [name for name in catalogue.notebooks() if name.split("/")[0] == paper]
-    said, pictures, waiting = [], [], []
+    said, pictures, not_run, waiting = [], [], [], []
     for name in notebooks:
         title = catalogue.title(name)
         boxes = [box for box in shown(name, "box") if not box["small"]]
         if not boxes:
-            waiting.append(link(title, name))
+            (waiting if run(name) else not_run).append(link(title, name))
         for box in boxes:
             said.append(f"**{link(box['question'], name)}** {box['sentences']}")
             pictures += PICTURE.findall(placed(box, f"notebooks/{name}", f"book/{paper}"))
-    if waiting:
-        said.append(f"Not run in this build, or not measured yet: {' · '.join(waiting)}.")
+    for words, links in (("Not run in this build", not_run), ("Not measured at full scale yet", waiting)):
+        if links:
+            said.append(f"{words}: {' · '.join(links)}.")
     if html := moving(notebooks):
         return "\n\n".join([text.strip(), f"```{{raw}} html\n{html}\n```", *said])
     first = [f"```{{image}} {path}\n:alt: {alt}\n:class: finding\n```" for path, alt in pictures[:1]]

@@ -140,8 +140,10 @@ def replace(app, docname, source):
 
 def outdated(app, env, added, changed, removed):
     """The pages whose blocks come out otherwise: records, runs and docstrings may have changed."""
-    return [name for name, before in digests(env).items()
-            if name in env.found_docs and digest(filled(Path(env.doc2path(name)).read_text())) != before]
+    def now(name):
+        return digest(filled(Path(env.doc2path(name)).read_text(encoding="utf-8")))
+
+    return [name for name, before in digests(env).items() if name in env.found_docs and now(name) != before]
 
 
 def setup(app):

@@ -9,7 +9,7 @@ from report import display
 
 def kept():
     """The kept results, their texts as a page writes them: names, powers of ten, signs of multiplication."""
-    text = (ROOT / "results" / "benchmarks.json").read_text()
+    text = (ROOT / "results" / "benchmarks.json").read_text(encoding="utf-8")
     text = re.sub(r"\bren-([a-c])\b", lambda m: f"network {m[1].upper()}", text)
     text = re.sub(r"\b\d\.\d+e[-+]\d+\b", lambda m: display.number(float(m[0])), text)
     text = re.sub(r"(?<=\d) ?x (?=\d)|(?<=\d)x(?=\d)", " × ", text).replace("x faster", "times faster")

@@ -50,7 +50,7 @@ def printed_numbers(app, doctree):
 @cache
 def own_words():
     """`(pattern, {as it is found: word})` of the glossary's words that mean nothing else in a sentence."""
-    words = [w for w in TERM.findall((ROOT / f"{GLOSSARY}.md").read_text()) if OWN.search(w)]
+    words = [w for w in TERM.findall((ROOT / f"{GLOSSARY}.md").read_text(encoding="utf-8")) if OWN.search(w)]
     word_of = {f"{start}{w[1:]}{end}": w
                for w in words for start in (w[0], w[0].upper()) for end in ("", "s")}
     word_of |= {sign: word for sign, word in SIGNS.items() if word in words}
@@ -120,7 +120,8 @@ def finish(app, exception):
         source = Path(find_spec("sphinx-mathjax-offline").origin).parent / "static/mathjax" / name
         target = pages / "_static/mathjax" / name
         copy_asset(source, target if source.is_dir() else target.parent)
-    (pages / "_static/glossary.js").write_text(f"const GLOSSARY = {json.dumps(definitions(app))};\n")
+    (pages / "_static/glossary.js").write_text(
+        f"const GLOSSARY = {json.dumps(definitions(app))};\n", encoding="utf-8")
     beside.copy(pages / "data")
     (pages / WHOLE).touch()
 

@@ -94,7 +94,7 @@ class CarliniWagner(Attack):
             tanh = torch.tanh(s.w + s.delta)
             z = (1 + tanh) / 2
             hinge, slope, over = self._ensemble(model, z, s.goal, noise, s.confidence)
-            no_gradient = unusable(slope) & (hinge > 0)
+            no_gradient = unusable(slope) & ~(hinge <= 0)     # or nan, beyond [0, 1]
             without[s.at] |= no_gradient
             slope = finite_gradients(slope) if no_gradient.any() else slope
             moved = z - s.origin

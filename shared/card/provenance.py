@@ -1,6 +1,8 @@
 """What a report card rests on: versions, device, digests of weights and data, attacks, a line to cite."""
+import contextlib
 import datetime
 import json
+import os
 import platform
 import subprocess
 from importlib import metadata
@@ -9,7 +11,7 @@ from typing import Any
 
 import torch
 
-from .. import inference
+from .. import __version__, inference
 from ..attacks.judge import Attack
 from ..data import content
 from ..inference import Model
@@ -22,7 +24,7 @@ def provenance(models: dict[str, Model], x: torch.Tensor, y: torch.Tensor, setti
                attacks: dict[str, Attack]) -> dict[str, Any]:
     """Plain values by which the numbers of a card can be traced; images x [N, C, H, W], classes y [N]."""
     now = datetime.datetime.now(datetime.UTC)
-    about = {"date": now.isoformat(timespec="seconds"), "version": version(), "revision": revision(),
+    about = {"date": now.isoformat(timespec="seconds"), "version": __version__, "revision": revision(),
              "torch": torch.__version__, "python": platform.python_version(),
              "device": ", ".join(dict.fromkeys(_device(model, x) for model in models.values())),
              "weights": {name: weights(model) for name, model in models.items()},
@@ -35,30 +37,19 @@ def provenance(models: dict[str, Model], x: torch.Tensor, y: torch.Tensor, setti
         f"seed {settings['seed']}.")}
 
 
-def version() -> str:
-    """The version of the package, as it was installed or as its pyproject.toml has it."""
-    try:
-        return metadata.version(DISTRIBUTION)
-    except metadata.PackageNotFoundError:
-        import tomllib
-        try:
-            text = (PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8")
-            project = tomllib.loads(text)["project"]
-            return project["version"] if project["name"] == DISTRIBUTION else "unknown"
-        except (OSError, KeyError, ValueError):
-            return "unknown"
-
-
 def revision() -> str:
-    """The git revision of the package's clone ("+changes" where files differ), or that pip installed."""
-    def git(*words):
-        return subprocess.run(["git", *words], cwd=PACKAGE, capture_output=True, text=True, check=True).stdout
+    """The git revision of the book's clone ("+changes" where files differ), or that pip installed.
 
-    try:
-        if git("ls-files", "__init__.py"):      # not that of another repository around an installed package
+    Not that of another repository which the package, or a copy of the book, lies in.
+    """
+    def git(*words):
+        return subprocess.run(["git", *words], cwd=PACKAGE, capture_output=True, encoding="utf-8",
+                              check=True).stdout
+
+    with contextlib.suppress(OSError, subprocess.CalledProcessError):
+        book = PACKAGE.parent / "workflow/versions.py"
+        if book.exists() and os.path.samefile(git("rev-parse", "--show-toplevel").strip(), PACKAGE.parent):
             return git("rev-parse", "--short", "HEAD").strip() + "+changes" * bool(git("status", "-s", "."))
-    except (OSError, subprocess.CalledProcessError):
-        pass
     try:
         url = metadata.distribution(DISTRIBUTION).read_text("direct_url.json") or "{}"
         return json.loads(url).get("vcs_info", {}).get("commit_id", "unknown")

@@ -293,10 +293,22 @@ def _section(raw):
 
 
 def html_path(path: str | Path) -> Path:
-    """The path of a card; raises UserError for one that does not end in .html."""
-    if Path(path).suffix != ".html":
+    """The path of a card; raises UserError for one that does not end in .html.
+
+    Also where the JSON beside it would replace a file of another kind, which nobody has named.
+    """
+    path, beside = Path(path), Path(path).with_suffix(".json")
+    if path.suffix != ".html":
         raise UserError(f"{path}: the card is written as HTML; take a name that ends in .html")
-    return Path(path)
+    if beside.exists():
+        try:
+            ours = {"sections", "settings"} <= {*json.loads(beside.read_text(encoding="utf-8"))}
+        except (OSError, ValueError, TypeError):
+            ours = False
+        if not ours:
+            raise UserError(f"{beside}: the numbers of {path.name} go there, and a file of another kind is "
+                            "there; move it, or take another name for the card")
+    return path
 
 
 def card(model: Model | Mapping[str, Model], x: torch.Tensor, y: torch.Tensor, *, images: int = 100,
@@ -437,6 +449,9 @@ def _kept(file):
     if file is None or not Path(file).exists():
         return {}
     try:
-        return dict(json.loads(Path(file).read_text(encoding="utf-8")))
+        kept = dict(json.loads(Path(file).read_text(encoding="utf-8")))
+        if any("measures" not in section for section in kept.values()):
+            raise ValueError("a file of another kind")
+        return kept
     except (OSError, ValueError, TypeError) as error:
         raise UserError(f"{file}: no card to go on with ({error}); name another file") from None
