@@ -35,14 +35,7 @@ def device_model(device):
     return model if runtime.has_bf16(device) else f"{model}, no bf16"
 
 
-def clock():
-    """Seconds on the clock that tells what a computation costs; only differences mean something.
-
-    Where one thread of a processor does all the work it is the process's own: a pause of the machine
-    and a neighbour on the same core do not count.
-    """
-    alone = runtime.device().type == "cpu" and torch.get_num_threads() == 1
-    return time.process_time() if alone else time.perf_counter()
+clock = runtime.clock    # what a run's seconds are told by
 
 
 def here(seconds, used):

@@ -31,7 +31,7 @@ SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.l
 WORST = "worst_accuracy"
 GRADIENTS = WORST, f"{WORST}_l2", "pgd_accuracy", "cw_accuracy", "cw_distance"     # rest on gradients
 ATTACKS = {"pgd_accuracy": "PGD", "black_box_accuracy": "a black-box search", "noise_accuracy": "noise",
-           "cw_accuracy": "Carlini-Wagner", "noise_accuracy_l2": "noise"}
+           "cw_accuracy": "Carlini-Wagner, a step along the gradient", "noise_accuracy_l2": "noise"}
 
 
 # ---- what sections show together -------------------------------------------------------------------------
@@ -99,11 +99,12 @@ class Card:
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> "Card":
-        """The card of what its `json` gave."""
+        """The card of what its `json` gave, of which sections and settings are needed."""
         sections = {model: [_section(raw) for raw in raws] for model, raws in values["sections"].items()}
-        return cls(sections, values["settings"], values["provenance"], values["images"], values["about"],
-                   [(check["name"], check["sign"], check["limit"])
-                    for check in values["checks"] if check["model"] == next(iter(sections))])
+        parts = (values.get(name, {}) for name in ("provenance", "images", "about"))
+        return cls(sections, values["settings"], *parts, [
+            (check["name"], check["sign"], check["limit"])
+            for check in values.get("checks", []) if check["model"] == next(iter(sections))])
 
     def measures(self, model: str) -> dict[str, Measure]:
         """`{name: Measure}` of a model."""
