@@ -52,7 +52,8 @@ min-width:0;max-width:22rem}
 @media(prefers-color-scheme:dark){.card{--text:#e6e6e6;--soft:#a5abb6;--line:#444b55;--back:#14171b;
 --shade:#22272e}}
 @media(max-width:40rem){.card thead{display:none}.card tr{display:grid;padding:.4rem 0;border-top:1px solid
-var(--line)}.card th,.card td{border:0;padding:.1rem 0}.card th:first-child{width:auto}
+var(--line)}.card th,.card td{border:0;padding:.1rem 0}.card td:empty{display:none}
+.card th:first-child{width:auto}
 .card td[data-head]::before{content:attr(data-head) ": ";
 color:var(--soft)}}
 """
@@ -214,10 +215,10 @@ def checks(card: Card) -> str:
 
 def classes(card: Card) -> str:
     """The accuracy of each class, clean and in the worst case; of many classes, the lowest."""
-    rows = {model: card.classes(model) for model in card.sections}
-    first = next(iter(rows.values()))
-    if not first:
+    rows = {model: several for model in card.sections if (several := card.classes(model))}
+    if not rows:
         return ""
+    first = next(iter(rows.values()))
     lowest = sorted(range(len(first)), key=lambda i: first[i][1].value or 0)[:CLASSES]
     few = (f"The {CLASSES} of {len(first):,} classes on which {escape(next(iter(rows)))} is least accurate; "
            "card.json has all. ") * (len(first) > CLASSES)

@@ -101,10 +101,10 @@ class Card:
     def of(cls, values: dict[str, Any]) -> "Card":
         """The card of what its `json` gave, of which sections and settings are needed."""
         sections = {model: [_section(raw) for raw in raws] for model, raws in values["sections"].items()}
-        parts = (values.get(name, {}) for name in ("provenance", "images", "about"))
-        return cls(sections, values["settings"], *parts, [
-            (check["name"], check["sign"], check["limit"])
-            for check in values.get("checks", []) if check["model"] == next(iter(sections))])
+        checks = [(check["name"], check["sign"], check["limit"])
+                  for check in values.get("checks", []) if check["model"] == next(iter(sections))]
+        return cls(sections, values["settings"], values.get("provenance", {}), values.get("images", {}),
+                   values.get("about", {}), checks)
 
     def measures(self, model: str) -> dict[str, Measure]:
         """`{name: Measure}` of a model."""
@@ -148,7 +148,7 @@ class Card:
         seconds = sum(s.seconds * (1 if s.title in ON_ALL else ratio)
                       for several in self.sections.values() for s in several)
         minutes = math.ceil(seconds / 60)
-        return f"take images={images} (IMAGES={images} of `make card`), about {minutes} min"
+        return f"take images={images} (IMAGES={images} of make card), about {minutes} min"
 
     @property
     def headlines(self) -> list[str]:
@@ -163,7 +163,7 @@ class Card:
                 if noise:
                     clean, left = (round(p["value"] * p["n"]) for p in noise
                                    if p["size"] in (0, self.settings["eps"]))
-                    text += (f"; noise alone changes {clean - left or 'none'} of {clean:,} correct labels")
+                    text += f"; under noise alone {left:,}, without any perturbation {clean:,}"
                 sentences.append(f"{text}{misled * (model in self.misled)}.")
         return sentences
 
@@ -173,9 +173,10 @@ class Card:
 
     def classes(self, model: str) -> list[tuple[int, Measure, Measure | None]]:
         """`[(class, accuracy, worst case)]` of a model, by the images of each class."""
-        if not self.images:
+        there = self.measures(model)
+        if not self.images or "accuracy" not in there:      # that section stopped
             return []
-        there, labels = self.measures(model), torch.tensor(self.images["labels"])
+        labels = torch.tensor(self.images["labels"])
         own = labels[self.images["attacked"]]
 
         def part(name, of, k):
