@@ -307,6 +307,9 @@ def test_only_a_difference_beyond_chance_disagrees(both):
     assert "nearest boundary" in warning and "similarity" not in warning and "norm" not in warning
     assert "classified correctly" not in warning and report.more_robust == "noisy"
     assert "Holm's correction for 5 measures" in report.html() and "over images alone" in report.html()
+    alone = Card(both.sections, both.settings)      # what no attack agrees with makes no model better
+    alone.differences = {"overlap": Difference(-0.1, -0.2, -0.05, 9, 0.001)}
+    assert "better beyond chance" not in alone.html() and "No measure of robustness" in alone.html()
 
 
 def test_a_section_that_fails_says_why_and_the_others_go_on(network, images, sections):

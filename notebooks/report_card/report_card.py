@@ -93,7 +93,7 @@ def draw_cards():
         ax.set(title=DATA[data_set], xlabel="L∞ norm of the perturbation", ylim=(-3, 103))
     axes[0, 0].set_ylabel("images that stay correct, %")
     handles = {k: v for ax in axes[0] for v, k in zip(*ax.get_legend_handles_labels())}
-    figure.legend(handles.values(), handles, loc="outside upper center", ncols=2)
+    figure.legend(handles.values(), handles, loc="outside upper center", ncols=len(there))
     return figure
 
 

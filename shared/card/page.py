@@ -183,12 +183,13 @@ def body(card: Card) -> str:
     two = len(card.sections) == 2
     pairs = "; each row rests on the images that have a value of both models" * two
     # Who is more robust under the attacks; what prefers the other one stands in a warning.
-    better = {model: [label for _, label, best in card.preferences if best == model]
+    better = {model: [label for name, label, best in card.preferences if best == model
+                      and (name not in MEANT or model == card.more_robust)]
               for model in card.sections if two and card.more_robust in (None, model)}
     summary = "".join(f"<p><b>{escape(model)}</b> is better beyond chance in: "
                       f"{escape('; '.join(labels))}.</p>" for model, labels in better.items() if labels)
     if two and not any(better.values()):
-        summary += "<p>No measure differs beyond chance.</p>"
+        summary += "<p>No measure of robustness differs beyond chance.</p>"
     if two:
         summary += (f"<p><small>Beyond chance: at the level of {CHANCE:.0%} after Holm's correction for "
                     f"{len(card.compared)} measures. Chance is over images alone: another training of the "
