@@ -34,14 +34,7 @@ def device_model(device):
     return model if runtime.has_bf16(device) else f"{model}, no bf16"
 
 
-def clock():
-    """Seconds on the clock that measures what a computation costs; only differences mean something.
-
-    Where one thread of a processor does all the work it is the process's own: a pause of the machine
-    and a neighbour on the same core do not count.
-    """
-    alone = runtime.device().type == "cpu" and torch.get_num_threads() == 1
-    return time.process_time() if alone else time.perf_counter()
+clock = runtime.clock    # by which the seconds of a run are measured
 
 
 def here(seconds, used):

@@ -267,6 +267,17 @@ def device() -> torch.device:
     return _device or use_device("auto")
 
 
+def clock() -> float:
+    """Seconds on the clock that tells what a computation costs; only differences mean something.
+
+    Where one thread of a processor does all the work it is the process's own: a pause of the machine
+    and a neighbour on the same core do not count.
+    """
+    import torch
+    alone = device().type == "cpu" and torch.get_num_threads() == 1
+    return time.process_time() if alone else time.perf_counter()
+
+
 def has_bf16(device: torch.device) -> bool:
     """Whether the device computes in bfloat16; emulated, it is ten times slower than float32."""
     import torch

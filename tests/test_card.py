@@ -66,7 +66,15 @@ def images(all_images):
 
 @pytest.fixture(scope="module")
 def both(network, images):
-    return card({"plain": network, "noisy": fitted(0.5)}, *images, images=16, retrained=[fitted(0.1)])
+    with pytest.MonkeyPatch.context() as patch:     # boxes of two images
+        patch.setattr("shared.card.instruments.REGIONS", 2)
+        return card({"plain": network, "noisy": fitted(0.5)}, *images, images=16, retrained=[fitted(0.1)])
+
+
+@pytest.fixture
+def sections(monkeypatch):
+    """`sections(0, 2)`: cards of the test have these sections alone; the others take long."""
+    return lambda *places: monkeypatch.setattr("shared.card.report.SECTIONS", [SECTIONS[i] for i in places])
 
 
 def first_pixels(x):
@@ -145,8 +153,9 @@ def test_each_section_measures_both_models_with_intervals(both):
     assert flipped == sorted(flipped)
 
 
-def test_re_trainings_share_mistakes_or_do_not(network, images):
+def test_re_trainings_share_mistakes_or_do_not(network, images, sections):
     x, y = images
+    sections(7)
 
     def nearest(z):     # its class is that of the clean image next to it: no small perturbation changes it
         distances = torch.cdist(z.flatten(1), x.flatten(1))
@@ -161,7 +170,8 @@ def test_re_trainings_share_mistakes_or_do_not(network, images):
     assert values(nearest) == [0, 1, region, 0]
 
 
-def test_the_nearest_adversarial_images_of_a_linear_model_are_as_near_as_in_closed_form():
+def test_the_nearest_adversarial_images_of_a_linear_model_are_as_near_as_in_closed_form(sections):
+    sections(2)
     draws = torch.Generator().manual_seed(0)
     w, x = torch.randn(10, 192, generator=draws), 0.5 + 0.1 * torch.randn(20, 3, 8, 8, generator=draws)
 
@@ -175,14 +185,16 @@ def test_the_nearest_adversarial_images_of_a_linear_model_are_as_near_as_in_clos
     assert card(linear, x, y).measure("model", "cw_distance").value == pytest.approx(float(exact), rel=0.1)
 
 
-def test_sizes_of_perturbations_grow_with_the_image():
+def test_sizes_of_perturbations_grow_with_the_image(sections):
+    sections(2, 5)
     report = card(first_pixels, torch.rand(4, 1, 7, 7), torch.arange(4))
     assert "window “uniform”" in report.measure("model", "borderline_similarity").label
     # Of a 16th of the pixels of a digit, for which the size is 1.5.
     assert "(L2 ≤ 0.375)" in report.measure("model", "cw_accuracy").label
 
 
-def test_size_norm_restarts_and_window_are_settings(network, images):
+def test_size_norm_restarts_and_window_are_settings(network, images, sections):
+    sections(1, 2, 5)
     report = card(network, *images, images=np.int64(4), eps=8 / 255, norm="L2", restarts=2,
                   ssim_convention="skimage")
     there = report.measures("model")
@@ -223,7 +235,8 @@ def test_the_revision_is_the_book_s_and_not_that_of_a_repository_around_it(tmp_p
     assert re.fullmatch(expected if expected == "unknown" else rf"{expected}\+changes", revision())
 
 
-def test_the_card_has_a_short_name():
+def test_the_card_has_a_short_name(sections):
+    sections(0)
     assert shared.card(first_pixels, torch.rand(4, 1, 7, 7), torch.arange(4), images=2).measures("model")
 
 
@@ -240,14 +253,15 @@ def warned(report):
     (lambda model: lambda x: torch.cat([model(x), model(x)[:, :2] - 100], 1), "missing-classes"),
     (lambda model: lambda x: 1e-3 * model(x) + torch.eye(10)[3], "no-better-than-chance"),
 ])
-def test_what_a_model_does_wrong_is_warned_of_by_name(network, images, monkeypatch, wrapped, name):
-    monkeypatch.setattr("shared.card.report.SECTIONS", SECTIONS[:2] + SECTIONS[4:])  # the others take long
+def test_what_a_model_does_wrong_is_warned_of_by_name(network, images, sections, wrapped, name):
+    sections(0, 1)
     report = card(wrapped(network), *images, images=8)
     assert name in warned(report) and f"warning {name}, model: " in repr(report)
     assert not any("\n" in text for text in report.warnings.values())
 
 
-def test_an_attack_weaker_than_noise_is_warned_of(network, all_images):
+def test_an_attack_weaker_than_noise_is_warned_of(network, all_images, sections):
+    sections(1, 2)
     x, y = all_images
     margin = label_margins(network(x).detach(), y)
     near = margin.masked_fill(margin <= 0, torch.inf).argsort()[:16]    # those that noise can flip
@@ -258,7 +272,9 @@ def test_an_attack_weaker_than_noise_is_warned_of(network, all_images):
     assert "attack-weaker-than-noise" in warned(card(climbing, x[near], y[near]))
 
 
-def test_masked_gradients_are_warned_of_and_the_worst_case_counts(network, images):
+def test_masked_gradients_are_warned_of_and_the_worst_case_counts(network, images, sections):
+    sections(1)
+
     def masked(z):
         return network(z + 0.03 * torch.sin(700 * z))
     report = card({"plain": network, "masked": masked}, *images, images=40)
@@ -285,7 +301,9 @@ def test_all_sections_together_show_that_gradients_mislead(first, second, name):
     assert misleading(rightly) == {}
 
 
-def test_a_search_without_an_example_is_warned_of(network, images):
+def test_a_search_without_an_example_is_warned_of(network, images, sections):
+    sections(2)
+
     def flat(z):        # beyond a short way from the image nothing falls any more
         return 1e-6 * network(z)
     report = card(flat, *images, images=16)
@@ -293,7 +311,8 @@ def test_a_search_without_an_example_is_warned_of(network, images):
     assert "Carlini-Wagner search ended without" in report.warnings["model", "no-example"]
 
 
-def test_few_images_are_warned_of(network, images):
+def test_few_images_are_warned_of(network, images, sections):
+    sections(1)
     assert "few-images" in warned(card(network, *images, images=8))
 
 
@@ -309,22 +328,28 @@ def test_only_a_difference_beyond_chance_disagrees(both):
     assert "nearest boundary" in warning and "similarity" not in warning and "norm" not in warning
     assert "classified correctly" not in warning and report.more_robust == "noisy"
     assert "Holm's correction for 5 measures" in report.html() and "over images alone" in report.html()
+    alone = Card(both.sections, both.settings)      # what no attack agrees with makes no model better
+    alone.differences = {"overlap": Difference(-0.1, -0.2, -0.05, 9, 0.001)}
+    assert "better beyond chance" not in alone.html() and "No measure of robustness" in alone.html()
 
 
-def test_a_section_that_fails_says_why_and_the_others_go_on(network, images):
+def test_a_section_that_fails_says_why_and_the_others_go_on(network, images, sections):
+    sections(0, 1, 4)
+
     def failing(x):
-        if x.requires_grad:
+        if x.requires_grad or len(x) == 40:     # in Accuracy alone all images are there
             raise RuntimeError("no backward pass here")
         return network(x)
     report = card(failing, *images, images=8)
-    sections = {s.title: s for s in report.sections["model"]}
+    there = {s.title: s for s in report.sections["model"]}
     assert "model: not measured, Perturbations of one size: RuntimeError: no backward" in repr(report)
-    assert "no backward pass here" in sections["Perturbations of one size"].error
-    assert sections["Boundary distances"].measures and not sections["Boundary distances"].error
+    assert "no backward pass here" in there["Perturbations of one size"].error
+    assert there["Boundary distances"].measures and not there["Boundary distances"].error
     # What was measured before the error stays, and is in the worst case.
-    assert [m.name for m in sections["Perturbations of one size"].measures] == [
+    assert [m.name for m in there["Perturbations of one size"].measures] == [
         "black_box_accuracy", "noise_accuracy"]
     assert "each of a black-box search and noise (" in report.measure("model", "worst_accuracy").label
+    assert not there["Accuracy"].measures and "<h2>Classes" not in report.html()
 
 
 @pytest.mark.parametrize("wrapped, message", [
@@ -341,7 +366,8 @@ def test_a_model_that_cannot_be_measured_is_refused_before_anything_is(network, 
 
 
 # ---- files and command -----------------------------------------------------------------------------------
-def test_a_card_goes_on_where_it_was_stopped(network, images, tmp_path):
+def test_a_card_goes_on_where_it_was_stopped(network, images, tmp_path, sections):
+    sections(*(kept := [0, 2, 4]))
     file, calls, last = tmp_path / "part.json", [], torch.inf
 
     def counted(x):
@@ -355,7 +381,8 @@ def test_a_card_goes_on_where_it_was_stopped(network, images, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         card(counted, *images, images=8, file=file, log=lines.append)
     last, calls[:] = torch.inf, []
-    assert [line.split(",")[0] for line in lines] == [f"model: {s[0]}" for s in SECTIONS[:len(lines)]]
+    assert [line.split(",")[0] for line in lines] == [
+        f"model: {SECTIONS[i].title}" for i in kept[:len(lines)]]
     assert repr(card(counted, *images, images=8, file=file)) == repr(whole)
     assert 1 < len(calls) < spent / 4
     for text in ("{", "[1, 2]", '{"lr": {"warm": 0.1}}', '{"lr": 0.1}'):     # no such file, or a reader's own
@@ -365,7 +392,8 @@ def test_a_card_goes_on_where_it_was_stopped(network, images, tmp_path):
         assert file.read_text() == text
 
 
-def test_the_page_needs_nothing_from_elsewhere(both, images, tmp_path):
+def test_the_page_needs_nothing_from_elsewhere(both, images, tmp_path, sections):
+    sections(0)
     both.save(tmp_path / "card.html")
     text = (tmp_path / "card.html").read_text()
     elsewhere = r'src="(?!data:image/png)|href=|https?:|url\(|@import|<(script|link)'
@@ -385,8 +413,9 @@ def test_known_networks_are_dots_beside_the_model():
 
 
 @pytest.fixture
-def folder(network, images, tmp_path, monkeypatch):
+def folder(network, images, tmp_path, monkeypatch, sections):
     """A reader's folder: a module, weights, data."""
+    sections(0, 1, 7)
     (tmp_path / "mymodel.py").write_text(
         "from torch import nn\n\n\ndef make():\n"
         "    return nn.Sequential(nn.AvgPool2d(3, 3), nn.Flatten(), nn.Linear(81, 10))\n\n\n"
@@ -409,7 +438,7 @@ def test_the_command_writes_a_card_and_checks_conditions(folder, capsys):
     assert not list(folder.glob("*.part.json"))
     assert main([*RIGHT, "--check", "accuracy>=0.5, pgd_accuracy>0.999"]) == 2
     output = capsys.readouterr().out
-    assert "check failed, net: pgd_accuracy" in output and "net: Nearest adversarial image, " in output
+    assert "check failed, net: pgd_accuracy" in output and "net: Perturbations of one size, " in output
     text = (folder / "card.html").read_text()
     assert "<b>Check passed</b> (net): accuracy" in text and "<b>Check failed</b> (net): pgd_accuracy" in text
     assert [c["met"] for c in json.loads((folder / "card.json").read_text())["checks"]] == [True, False]

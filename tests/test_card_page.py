@@ -75,8 +75,8 @@ def test_the_sentence_has_the_numbers_of_the_card(both):
         right, left = round(16 * clean), round(16 * noise.value)
         assert sentence == (
             f"{model}: {round(16 * worst.value)} of 16 images are correct under each of PGD, a black-box "
-            f"search and noise (L∞ ≤ 0.1), 95% interval {worst.low:.0%} to {worst.high:.0%}; noise alone "
-            f"changes {right - left or 'none'} of {right} correct labels.")
+            f"search and noise (L∞ ≤ 0.1), 95% interval {worst.low:.0%} to {worst.high:.0%}; under noise "
+            f"alone {left}, without any perturbation {right}.")
         assert sentence in both.html()
     assert "Not tried: attacks that are made for the model" in both.html()
 
@@ -215,13 +215,26 @@ def test_the_warning_of_few_images_says_how_many_and_how_long(both):
     width = (m := several.measure("plain", "worst_accuracy")).high - m.low
     images = 100 * np.ceil(16 * (width / 0.25) ** 2 / 100)
     text = several.warnings["plain", "few-images"]
-    assert f"take images={images:.0f} (IMAGES={images:.0f} of `make card`), about " in text
+    assert f"take images={images:.0f} (IMAGES={images:.0f} of make card), about " in text
     # Of four sections a model, one takes all images in any case.
     seconds = 2 * 10 * (1 + 3 * images / 16)
     assert f"about {np.ceil(seconds / 60):.0f} min" in text
     assert "take images=40 " in both.warnings["plain", "few-images"]
     several = Card(both.sections, both.settings | {"all": 16})
     assert "the data has only 16 images; give about " in several.warnings["plain", "few-images"]
+
+
+def test_a_search_weaker_than_a_step_is_named_and_the_nearer_counts(monkeypatch):
+    monkeypatch.setattr("shared.card.report.SECTIONS", SECTIONS[2:3])
+    whole = Task.attacks
+    monkeypatch.setattr(Task, "attacks", lambda task, factor=1.0: whole(task, factor) | {
+        "cw": CarliniWagner(rate=1e-4, c=1.0, searches=1, iterations=1)})   # goes nowhere
+    report = card(*linear()[:3])
+    found, stepped = (points(report, "model", attack)[3]["value"]
+                      for attack in ("Carlini-Wagner", "gradient step"))
+    assert report.measure("model", "cw_accuracy").value == stepped < found == 1
+    assert f"leaves 100% of the images correct (L2 ≤ 0.0625), a step along the gradient {stepped:.0%}" in \
+        report.warnings["model", "weak-search"]
 
 
 # ---- odd inputs ------------------------------------------------------------------------------------------

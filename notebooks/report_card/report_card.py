@@ -23,8 +23,104 @@
 # A report card applies the instruments of this book to a model and the same images. It opens with one sentence to quote and four
 # pictures: accuracy against the norm of the perturbation, the nearest adversarial images, labels in planes through two of them, and
 # the model's place among networks that the book has measured. Each number below has its count of images and, where there are enough
-# images, its 95% interval. Two models are compared on the same images. This page compares two networks of
-# {ref}`He et al. <he-3>`: one trained on clean digits (“clean training”), one on adversarial digits (“adversarial training”).
+# images, its 95% interval. Two models are compared on the same images.
+
+# %% tags=["parameters"]
+profile: str = "quick"  # smoke, quick or paper
+seed: int = 0  # of everything random
+device: str = "auto"  # auto, cpu or cuda
+runs: str = "missing"  # at full scale: missing or none, which makes no card
+model: str = ""  # package.module:factory of your model; empty: the two networks of this page
+weights: str = ""  # a safetensors file for it
+data: str = ""  # an .npz with arrays x and y; empty: MNIST
+images: int = None  # how many images the attacks take; None takes the profile's value [4..]
+
+# %% tags=["hide-cell"]
+import matplotlib.pyplot as plt
+import numpy as np
+
+from papers.he import experiments
+from report import display
+from report.page import start
+from shared.card import Card, card, factory, images_of
+from shared.card.page import known
+from shared.data import sets
+from shared.runtime import UserError
+
+page = start("report_card/report_card", globals())
+scale = page.scale(smoke=dict(images=6), quick=dict(images=16), paper=dict(images=200))
+
+# %% [markdown]
+# ## Four networks of this book
+#
+# The networks are those of {ref}`He et al. <he-3>`: two for MNIST and two for CIFAR-10, each architecture once trained on clean images
+# and once on adversarial ones. The first line of each network's card is:
+
+# %%
+DATA = {"mnist": "MNIST", "cifar10": "CIFAR-10"}
+TRAINING = {"normal": "clean training", "adv": "adversarial training"}
+LINES = {"PGD": ("-", "o"), "noise": (":", "s")}
+showcase = page.results(experiments.cards, plan=lambda settings: {})    # hours: no page computes them
+cards = {}      # {(data set, training): Card}
+for run in page.best(showcase).to_dict("records"):
+    data_set, _, training = run["network"].partition("-")
+    title = f"{DATA[data_set]}, {TRAINING[training]}"
+    cards[data_set, training] = Card.of({"sections": {title: run["sections"]}, "settings": run["settings"]})
+if cards:
+    display.say("\n".join(f"- {line}" for one in cards.values() for line in one.headlines))
+else:
+    display.say("No card of these networks is recorded yet. The card below has fewer images.")
+
+
+# %%
+def draw_cards():
+    """Accuracy against the norm of PGD and of noise: a panel a data set, a colour a network."""
+    if not cards:
+        return None
+    there = list(dict.fromkeys(data_set for data_set, _ in cards))
+    figure, axes = plt.subplots(1, len(there), figsize=(3.6 * len(there), 2.9), sharey=True, squeeze=False)
+    for ax, data_set in zip(axes[0], there):
+        lines = [(color, words, curve) for color, (training, words) in zip(display.PALETTE, TRAINING.items())
+                 for one in [cards.get((data_set, training))] if one
+                 for curve in one.curves(*one.sections) if curve["norm"] == "Linf"]
+        for k, (color, words, curve) in enumerate(lines):
+            (line, marker), points = LINES[curve["attack"]], curve["points"]
+            value, low, high = (np.array([100 * p[key] for p in points]) for key in ("value", "low", "high"))
+            ax.errorbar(np.arange(len(points)) + 0.1 * (k - (len(lines) - 1) / 2), value,
+                        [value - low, high - value], ls=line, marker=marker, ms=4, color=color,
+                        label=f"{words}, {curve['attack']}")
+            ax.set_xticks(range(len(points)), [f"{p['size']:.2g}" for p in points])
+        ax.set(title=DATA[data_set], xlabel="L∞ norm of the perturbation", ylim=(-3, 103))
+    axes[0, 0].set_ylabel("images that stay correct, %")
+    handles = {k: v for ax in axes[0] for v, k in zip(*ax.get_legend_handles_labels())}
+    figure.legend(handles.values(), handles, loc="outside upper center", ncols=len(there))
+    return figure
+
+
+def row(one):
+    """Of a card: name, images, four numbers with intervals, minutes."""
+    name, = one.sections
+    there = one.measures(name)
+    shown = [there.get(k) for k in ("accuracy", "worst_accuracy", "worst_accuracy_l2", "cw_distance")]
+    numbers = [f"{n * m.value:.3g} ({n * m.low:.3g} to {n * m.high:.3g})" if m and m.low is not None else "–"
+               for m in shown for n in [100 if m and m.unit == "%" else 1]]
+    return [name, one.settings["images"], *numbers, f"{sum(s.seconds for s in one.sections[name]) / 60:.1f}"]
+
+
+page.picture(showcase, lambda _: draw_cards(), caption=(
+    "Share of the images that stay correct under PGD and under noise up to each norm, with 95% intervals"),
+    alt="A panel a data set: accuracy of two networks against the norm, under PGD and under noise, with "
+        "intervals.")
+if cards:
+    sizes = {data_set: f"{DATA[data_set]}: L∞ {one.settings['eps']:.3g}, L2 {one.settings['l2']:.3g}"
+             for (data_set, _), one in cards.items()}
+    display.table(["network", "images attacked", "accuracy, %", "worst case, L∞, %", "worst case, L2, %",
+                   "median L2 norm of an attack", "minutes of one core"], [row(c) for c in cards.values()],
+                  "Numbers of the cards with 95% intervals, and how long each card took. Largest norms: "
+                  f"{'; '.join(sizes.values())}.")
+
+# %% [markdown]
+# ## A card of your own model
 #
 # In Python the card takes three lines. A model is any callable from float32 images `[N, C, H, W]` in [0, 1] to logits; `x` has the
 # images, `y` their labels. For one model write `card(model, x, y)`. The HTML file needs no other file; `card.json` has the numbers.
@@ -55,49 +151,25 @@
 # tables of CIFAR-10, such as RobustBench's, take `IMAGES=1000`: the default norm of colour images is theirs (L∞ 8/255).
 # `RETRAINED="a.safetensors b.safetensors"` names weights of the same architecture from other seeds. From another folder, `make -C clone card ...`
 # reads and writes the files of the folder where you stand. A stopped command goes on where it was.
-
-# %% tags=["parameters"]
-profile: str = "quick"  # smoke, quick or paper
-seed: int = 0  # of everything random
-device: str = "auto"  # auto, cpu or cuda
-runs: str = "missing"  # this page has no runs
-model: str = ""  # package.module:factory of your model; empty: the two networks of this page
-weights: str = ""  # a safetensors file for it
-data: str = ""  # an .npz with arrays x and y; empty: MNIST
-images: int = None  # how many images the attacks take; None takes the profile's value [4..]
-
-# %% tags=["hide-cell"]
-import matplotlib.pyplot as plt
-
-from papers.he.experiments import subjects
-from report import display
-from report.page import start
-from shared.card import card, factory, images_of
-from shared.card.page import known
-from shared.data import sets
-from shared.runtime import UserError
-
-page = start("report_card/report_card", globals())
-scale = page.scale(smoke=dict(images=6), quick=dict(images=16), paper=dict(images=200))
+#
+# The card below is of the two MNIST networks, with fewer images, or of the model that you name.
 
 # %%
 if weights and not model:
     raise UserError("weights without a model; add -p model package.module:function, whose weights they are")
-if model:
-    models = {model: factory(model, weights)}
-else:
-    nets = subjects("smoke" if page.profile == "smoke" else "paper")
-    models = {"clean training": nets["mnist-normal"].model(seed),
-              "adversarial training": nets["mnist-adv"].model(seed)}
-if data:
-    x, y = images_of(data)
-else:
-    mnist = sets.load("mnist")
-    x, y = mnist.x_test[:1000], mnist.y_test[:1000]
-
-# %%
-result = card(models, x, y, images=scale.images, seed=seed)
-display.piece(result)
+if page.which == "missing":
+    if model:
+        models = {model: factory(model, weights)}
+    else:
+        nets = experiments.subjects("smoke" if page.profile == "smoke" else "paper")
+        models = {words: nets[f"mnist-{training}"].model(seed) for training, words in TRAINING.items()}
+    if data:
+        x, y = images_of(data)
+    else:
+        mnist = sets.load("mnist")
+        x, y = mnist.x_test[:1000], mnist.y_test[:1000]
+    result = card(models, x, y, images=scale.images, seed=seed)
+    display.piece(result)
 
 # %%
 KNOWN = known((1, 28, 28))      # the numbers of the networks that the book has measured
@@ -145,7 +217,7 @@ page.box(
     facts={"n": card.__kwdefaults__["images"], "turned": " and ".join(turned) or None,
            "robust": 100 * robust["pgd_accuracy"], "plain": 100 * plain["pgd_accuracy"],
            "near": {"robust": robust["boundary_distance"], "plain": plain["boundary_distance"]}},
-    picture=draw_order(),
+    results=(), picture=draw_order(),
     alt="Five measures, two marks each from worse to better: adversarial training is the better one under "
         "attack, the worse one in random directions and in class overlap.")
 
@@ -154,6 +226,7 @@ page.box(
 #
 # - The card's number is the worst case over its attacks, image by image: PGD from several random starts, a black-box search with as
 #   many passes through the model but without gradients, and noise. Attacks made for one model (adaptive ones) are not among them.
+#   Where a search is weaker than a simple step along the gradient, the card names it, and the nearer of both counts.
 # - Accuracy under PGD alone is the number that other work reports. It is evidence of robustness only if PGD is stronger than noise
 #   and the black-box search, and the gradients are not zero. The card warns by name where this fails, where a search ends without
 #   an adversarial image of any norm, and where the model classifies no better than a constant: then no number shows robustness.
@@ -166,12 +239,6 @@ page.box(
 #   the number of measures. Intervals are over images: they do not include what another training of the same recipe would change.
 # - Calibration compares the probability of a label with the share of such labels that is correct. The class rows show where errors are.
 # - A wide interval means few images: `-p images 200` makes it half as wide as 50 do. The card says how many images it needs.
-
-# %%
-shares = [result.measure(name, "worst_accuracy") for name in models]
-display.say("Accuracy under the strongest of the attacks is " + " and ".join(
-    f"{share.value:.0%} ({name}; n = {share.n}, 95% interval {share.low:.0%} to {share.high:.0%})"
-    for name, share in zip(models, shares)) + ".")
 
 # %%
 page.finish()

@@ -14,6 +14,7 @@ from papers.he import classifier, models, presets
 from papers.he.line_searches import random_points, with_tail_bug
 from papers.he.models import Subject
 from papers.scales import PROFILES, scales
+from report import inputs
 from report.experiment import Experiment, results_of
 from shared import runtime
 from shared.attacks import directions
@@ -22,6 +23,7 @@ from shared.attacks.optimised import CarliniWagner
 from shared.attacks.region import Region
 from shared.attacks.threat import Linf, rms
 from shared.boundary import purity, survey
+from shared.card import card
 from shared.inference import Careful, checked_logits, frozen, logits
 
 # ---- networks, images, attacks ---------------------------------------------------------------------------
@@ -556,3 +558,32 @@ imagenet_classifiers = Experiment("he/imagenet-classifiers", learn_imagenet, pla
                                   sizes=("sample",), scale=IMAGENET_SCALE, after=(imagenet_examples,))
 imagenet_noise = Experiment("he/imagenet-noise", under_noise, plan_noise, sizes=("iterations",),
                             names="{network}-{kind}-b{block}-noise", scale=IMAGENET_SCALE)
+
+
+# ---- the report card of the networks ---------------------------------------------------------------------
+CARD_SCALE = scales(nets=[*map(subjects, PROFILES)], subject="all", images=[2, 16, 1_000],
+                    tested=[20, 200, 1_000], seed=0)
+
+
+def plan_cards(scale):
+    """A card of each network."""
+    return {net: dict(subject=subject, images=scale.images, tested=scale.tested, seed=scale.seed)
+            for net, subject in wanted(scale).items()}
+
+
+def card_of(subject, *, images, tested, seed):
+    """The settings and the sections of a network's report card, without what it has of single images.
+
+    images  of the first `tested` test images, drawn at random: what the attacks take
+    """
+    unfinished = inputs.checkpoint("card").path
+    whole = card({subject.architecture: subject.model(seed)}, *subject.images(0, tested), images=images,
+                 seed=seed, file=unfinished and unfinished.with_suffix(".json")).json()
+    sections = whole["sections"][subject.architecture]
+    for section in sections:
+        section["measures"] = [measure | {"images": [], "draws": []} for measure in section["measures"]]
+        section["pictures"] = {"curves": section["pictures"].get("curves", [])}
+    return {"images": whole["settings"]["images"], "settings": whole["settings"], "sections": sections}
+
+
+cards = Experiment("he/cards", card_of, plan_cards, sizes=("images",), names="{network}", scale=CARD_SCALE)

@@ -52,7 +52,8 @@ min-width:0;max-width:22rem}
 @media(prefers-color-scheme:dark){.card{--text:#e6e6e6;--soft:#a5abb6;--line:#444b55;--back:#14171b;
 --shade:#22272e}}
 @media(max-width:40rem){.card thead{display:none}.card tr{display:grid;padding:.4rem 0;border-top:1px solid
-var(--line)}.card th,.card td{border:0;padding:.1rem 0}.card th:first-child{width:auto}
+var(--line)}.card th,.card td{border:0;padding:.1rem 0}.card td:empty{display:none}
+.card th:first-child{width:auto}
 .card td[data-head]::before{content:attr(data-head) ": ";
 color:var(--soft)}}
 """
@@ -182,12 +183,13 @@ def body(card: Card) -> str:
     two = len(card.sections) == 2
     pairs = "; each row rests on the images that have a value of both models" * two
     # Who is more robust under the attacks; what prefers the other one stands in a warning.
-    better = {model: [label for _, label, best in card.preferences if best == model]
+    better = {model: [label for name, label, best in card.preferences if best == model
+                      and (name not in MEANT or model == card.more_robust)]
               for model in card.sections if two and card.more_robust in (None, model)}
     summary = "".join(f"<p><b>{escape(model)}</b> is better beyond chance in: "
                       f"{escape('; '.join(labels))}.</p>" for model, labels in better.items() if labels)
     if two and not any(better.values()):
-        summary += "<p>No measure differs beyond chance.</p>"
+        summary += "<p>No measure of robustness differs beyond chance.</p>"
     if two:
         summary += (f"<p><small>Beyond chance: at the level of {CHANCE:.0%} after Holm's correction for "
                     f"{len(card.compared)} measures. Chance is over images alone: another training of the "
@@ -214,10 +216,10 @@ def checks(card: Card) -> str:
 
 def classes(card: Card) -> str:
     """The accuracy of each class, clean and in the worst case; of many classes, the lowest."""
-    rows = {model: card.classes(model) for model in card.sections}
-    first = next(iter(rows.values()))
-    if not first:
+    rows = {model: several for model in card.sections if (several := card.classes(model))}
+    if not rows:
         return ""
+    first = next(iter(rows.values()))
     lowest = sorted(range(len(first)), key=lambda i: first[i][1].value or 0)[:CLASSES]
     few = (f"The {CLASSES} of {len(first):,} classes on which {escape(next(iter(rows)))} is least accurate; "
            "card.json has all. ") * (len(first) > CLASSES)

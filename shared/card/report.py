@@ -31,7 +31,7 @@ SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.l
 WORST = "worst_accuracy"
 GRADIENTS = WORST, f"{WORST}_l2", "pgd_accuracy", "cw_accuracy", "cw_distance"     # rest on gradients
 ATTACKS = {"pgd_accuracy": "PGD", "black_box_accuracy": "a black-box search", "noise_accuracy": "noise",
-           "cw_accuracy": "Carlini-Wagner", "noise_accuracy_l2": "noise"}
+           "cw_accuracy": "Carlini-Wagner, a step along the gradient", "noise_accuracy_l2": "noise"}
 
 
 # ---- what sections show together -------------------------------------------------------------------------
@@ -99,11 +99,12 @@ class Card:
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> "Card":
-        """The card of what its `json` gave."""
+        """The card of what its `json` gave, of which sections and settings are needed."""
         sections = {model: [_section(raw) for raw in raws] for model, raws in values["sections"].items()}
-        return cls(sections, values["settings"], values["provenance"], values["images"], values["about"],
-                   [(check["name"], check["sign"], check["limit"])
-                    for check in values["checks"] if check["model"] == next(iter(sections))])
+        checks = [(check["name"], check["sign"], check["limit"])
+                  for check in values.get("checks", []) if check["model"] == next(iter(sections))]
+        return cls(sections, values["settings"], values.get("provenance", {}), values.get("images", {}),
+                   values.get("about", {}), checks)
 
     def measures(self, model: str) -> dict[str, Measure]:
         """`{name: Measure}` of a model."""
@@ -147,7 +148,7 @@ class Card:
         seconds = sum(s.seconds * (1 if s.title in ON_ALL else ratio)
                       for several in self.sections.values() for s in several)
         minutes = math.ceil(seconds / 60)
-        return f"take images={images} (IMAGES={images} of `make card`), about {minutes} min"
+        return f"take images={images} (IMAGES={images} of make card), about {minutes} min"
 
     @property
     def headlines(self) -> list[str]:
@@ -162,7 +163,7 @@ class Card:
                 if noise:
                     clean, left = (round(p["value"] * p["n"]) for p in noise
                                    if p["size"] in (0, self.settings["eps"]))
-                    text += (f"; noise alone changes {clean - left or 'none'} of {clean:,} correct labels")
+                    text += f"; under noise alone {left:,}, without any perturbation {clean:,}"
                 sentences.append(f"{text}{misled * (model in self.misled)}.")
         return sentences
 
@@ -172,9 +173,10 @@ class Card:
 
     def classes(self, model: str) -> list[tuple[int, Measure, Measure | None]]:
         """`[(class, accuracy, worst case)]` of a model, by the images of each class."""
-        if not self.images:
+        there = self.measures(model)
+        if not self.images or "accuracy" not in there:      # that section stopped
             return []
-        there, labels = self.measures(model), torch.tensor(self.images["labels"])
+        labels = torch.tensor(self.images["labels"])
         own = labels[self.images["attacked"]]
 
         def part(name, of, k):
