@@ -56,10 +56,12 @@ class Incomplete:
 
 def nearest(results, name, of=None):
     """The recorded runs most like a missing one (of `of`): the more arguments are equal, the more alike."""
-    wanted = [(k, v) for k, v in (of or results).published[name].items() if k not in results.sizes]
+    wanted = [(k, v, store.plain(v)) for k, v in (of or results).published[name].items()
+              if k not in results.sizes]
     known = {}
     for run in results.recorded.values():
-        alike = sum(k in run.arguments and store.as_planned(run.arguments[k], v) for k, v in wanted)
+        held = [(run.arguments[k], v, plain) for k, v, plain in wanted if k in run.arguments]
+        alike = sum(stored == plain or store.as_planned(stored, v) for stored, v, plain in held)
         known.setdefault(alike, []).append(run)
     return known[max(known)] if known else []
 
