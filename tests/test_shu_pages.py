@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 import torch
 
-from papers.shu import beyond, claims, figures, toy
+from papers.shu import alarms, beyond, claims, figures, toy
 
 SIDE = 28
 
@@ -83,6 +83,9 @@ def test_claims_on_attacks_in_general_are_judged_over_digits(runs):
         "own", "transferable"))
     assert own["own"] == {"alarm": pytest.approx(0.5), "boxes": 1} and own["foreign"] == {
         "alarm": None, "boxes": 0} and foreign["transferable"]["boxes"] == 1
+    rows = alarms.by_type_and_digits(runs.iloc[:0], on_five_digits((1.0, 0.5)))
+    assert [(row["boxes"], row["more_boxes"]) for row in rows] == [(0, 1), (0, 0), (0, 0), (0, 0)]
+    assert rows[0]["more_alarm"] == pytest.approx(50) and rows[1]["more_alarm"] is None
 
 
 def test_where_a_box_is_of_the_printed_kind(runs):

@@ -250,7 +250,7 @@ page.box(
     figures.first(facts, ("as_much", "That depends on the training run at least as much as on the "
                                      "architecture."),
                   "That depends on the architecture and on the training run."),
-    "It is measured as similarity (SSIM; {whole} if unchanged) of the digit and the last mixture with its "
+    "The change is measured as similarity (SSIM; {whole} if none) of the digit and the last mixture with its "
     "label; low is a large change: {a.lowest:.2f} to {a.highest:.2f} over {trainings} trainings of one "
     "architecture (paper, one training: {paper:.2f}), {least:.2f} to {most:.2f} between the averages of "
     "three architectures.",
