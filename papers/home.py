@@ -63,31 +63,37 @@ def on_pairs(experiment, table, leave=()):
     one = [tables.share(part, 1) for part in parts.values()]
     noise = percentage(*(sum(share[name] for share in one) for name in ("hits", "of")))
     ten = [tables.percent(part, 10) for part in parts.values()]
+    attackable = [tables.percent(part, "attack") for part in parts.values()]
     paper = [published["test"] for published in reference.paper("sutton")[table].rows
              if published.get("quantity") in (None, tables.QUANTITIES["attack"])
              and (published["class_a"], published["class_b"]) in parts]
     return {"pairs": len(parts), "of": [*parts], "step": steps.mean(), "over": beyond.interval(steps),
+            "attackable": np.mean(attackable), "samples": int(runs.draws.max()),
             "noise": noise, "one": noise["hits"] or "none", "perturbed": noise["of"],
             "ten": float(np.mean([share for share in ten if share is not None])), "paper": np.mean(paper)}
 
 
 # ---- pictures --------------------------------------------------------------------------------------------
 def bars(values, axis, *, log=False):
-    """Horizontal bars {label: (value, low, high, published)}.
+    """Horizontal bars {label: (value, low, high, published)}; dots on a logarithmic axis, which has no zero.
 
     A line is the interval, a tick the paper's value; low, high and published may be None.
     """
     display.style()
     figure, ax = plt.subplots(figsize=(3.8, 0.8 + 0.4 * len(values)))
     for y, (value, low, high, published) in enumerate(values.values()):
-        ax.barh(y, value, color=display.PALETTE[y], height=0.6)
+        if log:
+            ax.plot(value, y, display.MARKERS[y], color=display.PALETTE[y], ms=9)
+        else:
+            ax.barh(y, value, color=display.PALETTE[y], height=0.6)
         if low is not None:
             ax.plot([low, high], [y, y], color="k", lw=1.5)
         if published is not None:
             ax.plot([published] * 2, [y - 0.38, y + 0.38], color=display.PRINTED, lw=2.5)
     ax.set(yticks=range(len(values)), yticklabels=values, xlabel=axis)
     if log:
-        ax.set(xscale="log", xlim=(1e-8, 300))
+        ax.set(xscale="log", xlim=(1e-8, 300), ylim=(-0.5, len(values) - 0.5))
+        ax.grid(axis="y", color=display.PALE, lw=0.6)
     else:
         ax.set_xlim(0, 105)
     ax.invert_yaxis()
@@ -102,7 +108,7 @@ def noise_and_attack():
     over, noise = facts["over"], facts["noise"]
     return facts, bars({
         "attack": (facts["step"], over["low"], over["high"], facts["paper"]),
-        "noise, same length": (noise["percent"], noise["low"], noise["high"], published)},
+        "noise, same norm": (noise["percent"], noise["low"], noise["high"], published)},
         "labels flipped, % of images")
 
 
@@ -117,13 +123,15 @@ def small_gap():
 
 def one_vote():
     column = "mnist_region_normal_accuracy_pct"
-    facts, drawn = {}, {}
+    strong = row(kept("he", "extra-amplified"), attack="OptMargin, MNIST, normal")
+    facts, drawn = {"ratio": strong["ratio of distances"]}, {}
     for name, words in (("OptBrittle", "ordinary attack"), ("OptMargin", "attack built to\nwithstand noise")):
         vote = row(kept("he", "table-2"), examples=name)[column]
         share = percentage(round(vote.of * vote.value / 100), vote.of)
         facts |= {name: share, "of": vote.of}
         drawn[words] = (share["percent"], share["low"], share["high"],
                         printed("he", "table-2", examples=name)[column])
+    facts["paper"] = printed("he", "table-2", examples="OptBrittle")[column]
     return facts, bars(drawn, "labels that the vote restores, %")
 
 
@@ -154,7 +162,7 @@ def stopping_rule():
     ax.axvline(stop, color=display.GUIDE, ls="--")
     ax.annotate("searches stop", (stop, 0.5), (-4, 0), textcoords="offset points", ha="right", va="center")
     ax.set(yticks=[0, 1], yticklabels=["the two sides", "digit and last image\nwith its label"],
-           xlim=(0, 1.05), ylim=(1.5, -0.5), xlabel="similarity (SSIM), a dot a training")
+           xlim=(0, 1.05), ylim=(1.5, -0.5), xlabel="mean similarity (SSIM), a dot a training")
     own = [r["separability_ssim"] for r in reference.paper("ren")["table-3"].rows]
     return {"stop": stop, "converged": 100 * runs.converged.sum() / runs.searched.sum(),
             "networks": len(runs[["architecture", "net"]].drop_duplicates()), "paper": np.mean(own),
@@ -189,7 +197,7 @@ def sorted_lists():
     ax.set(xlabel="correlation (marks: the paper's coefficients)", yticks=[], xlim=(-1, 1.02))
     ax.legend(loc="upper left")
     return {"sorted": np.median(lists), "unsorted": abs(round(float(np.median(free)), 2)),
-            "least": min(published), "most": max(published)}, figure
+            "least": min(published), "most": max(published), "rank": chen()["rank"]}, figure
 
 
 def _correlations(x, y):

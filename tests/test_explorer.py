@@ -192,6 +192,9 @@ def test_a_search_and_its_similarities_are_those_of_the_instrument(compute, nets
         nets[0], source, torch.full_like(source[:1], grey), threshold=given["threshold"],
         max_iterations=given["most"], keep_path=True)
     assert 0 < pairs.excluded.sum() < len(source)
+    with torch.no_grad():
+        label = nets[0](torch.full((1, 1, 28, 28), grey / 255)).argmax(1).item()
+    assert {ours["background"] for ours in given["searches"]} == {label}
     for n, ours in enumerate(given["searches"]):
         assert (ours["steps"] == []) == pairs.excluded[n] and len(ours["steps"]) == pairs.iterations[n]
         if ours["steps"]:
@@ -317,8 +320,12 @@ def test_sentences_have_the_numbers_of_their_images(visit, nets):
     pair = borderline.search(
         nets[0], seven.byte(), white, threshold=data["threshold"], max_iterations=data["most"])
     text = seen(page, "stops above")
-    assert f"of {pair.separability.item():.3f}" in text and f"have {pair.robustness.item():.2f}." in text
+    assert f"of {pair.separability.item():.4f}" in text and f"have {pair.robustness.item():.2f}." in text
     assert f"After {pair.iterations.item()} mixtures" in text
+    with torch.no_grad():
+        label = nets[0](white / 255).argmax(1).item()
+    assert page.locator(".images figcaption:visible").nth(2).inner_text() == f"white {label}"
+    assert label != pair.outside_class.item()
     page.locator("input[type=range]:visible").fill("0")
     assert "is 1.00." in seen(page, "At 0% white")
     page.get_by_role("radio", name="black").check()

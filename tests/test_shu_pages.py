@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 import torch
 
-from papers.shu import beyond, claims, figures, toy
+from papers.shu import alarms, beyond, claims, figures, toy
 
 SIDE = 28
 
@@ -83,6 +83,9 @@ def test_claims_on_attacks_in_general_are_judged_over_digits(runs):
         "own", "transferable"))
     assert own["own"] == {"alarm": pytest.approx(0.5), "boxes": 1} and own["foreign"] == {
         "alarm": None, "boxes": 0} and foreign["transferable"]["boxes"] == 1
+    rows = alarms.by_type_and_digits(runs.iloc[:0], on_five_digits((1.0, 0.5)))
+    assert [(row["boxes"], row["more_boxes"]) for row in rows] == [(0, 1), (0, 0), (0, 0), (0, 0)]
+    assert rows[0]["more_alarm"] == pytest.approx(50) and rows[1]["more_alarm"] is None
 
 
 def test_where_a_box_is_of_the_printed_kind(runs):
@@ -93,13 +96,13 @@ def test_where_a_box_is_of_the_printed_kind(runs):
     assert rows["NF 1 → 7"]["published"] == rows["NF 1 → 7"]["here"] == "other networks' errors"
     assert rows["CW2 1 → 6"]["here"] == "attacked network's boundary"
     reached = [[row[key] for key in ("sizes", "rules", "classes")] for row in rows.values()]
-    assert reached[:2] == [["10 to 80", "none", "none"], ["none", "90% of them", "2"]]
+    assert reached[:2] == [["10 to 80", "none", "none"], ["none", "90% of the examples", "2"]]
     assert beyond.of_suspects(runs) == {"n": 3, "same": 2, "other": 1, "left": 0, "reached": 1,
                                           "sizes": 0, "rules": 1, "classes": 1}
     assert beyond.suspects(runs.iloc[3:]) == beyond.of_suspects(runs.iloc[3:]) == []
     rows = [row for row in beyond.by_rule(runs, "table-2") if row["attack"] == "CW2 1 → 6"]
     assert [(row["changed in"], row["b"], row["attacked"], row["most"]) for row in rows[:3]] == [
-        ("published", 150, 0, 1), ("all examples", 40, 0.9, 0.2), ("90% of them", 40, 0.0, 0.9)]
+        ("published", 150, 0, 1), ("all examples", 40, 0.9, 0.2), ("90% of the examples", 40, 0.0, 0.9)]
     assert "b" not in rows[3] and rows[3]["kept"] == 40
 
 

@@ -109,14 +109,17 @@ def headline(_):
     """The counts of the whole book in a few lines."""
     published, counts, tested = tally(reference.SHORT)
     words = verdict_counts()
-    first = ", ".join(f"**{words.get(word, 0)}** {word}" for word in COUNTED)
+    confirmed, refuted, undecided = (words.get(word, 0) for word in COUNTED)
+    others = sum(words.values()) - confirmed - refuted - undecided
     near, open_, differ = (counts[mark] for mark in numbers.COMPARED)
-    return (f"Of the papers' tables, figures, algorithms and theorems, {first}. Listed apart: "
-            f"{', '.join(f'{n} {word}' for word, n in words.items() if word not in COUNTED)}. "
-            f"Of {published:,} published measured numbers, **{counts['measured']:,}** are measured here as "
-            f"in the paper: **{near:,}** are near (≈), {differ:,} lie outside our range (≠), and {open_:,} "
-            f"are open (?). "
-            f"Of {len(tested):,} tested statements, **{sum(tested):,}** came out here, too.")
+    return (f"The papers have {sum(words.values())} tables, figures, algorithms and theorems. "
+            f"Of these, **{confirmed}** are confirmed, **{refuted}** not confirmed and **{undecided}** "
+            f"undecided. The other {others} have nothing to confirm (theory, code, drawings, lists) or are "
+            f"not measured on the paper's networks and data. The papers print {published:,} measured "
+            f"numbers, and **{counts['measured']:,}** of them are measured here in the same way: "
+            f"**{near:,}** come out near the published one (≈), {differ:,} differ (≠), and for {open_:,} our "
+            f"trainings or images are too few to tell (?). Of {len(tested):,} statements that could be "
+            f"tested, **{sum(tested):,}** came out here, too.")
 
 
 def published(paper):

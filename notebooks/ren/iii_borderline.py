@@ -66,7 +66,8 @@ page = start("ren/iii_borderline", globals())
 #
 # The paper then compares three images: the original $x_o$, the last image with its label $x_s$, and the first image without it $x_b$. Its
 # measure is the structural similarity (SSIM), which is 1 for equal images. *Separability* is the similarity of the two sides $x_s$ and
-# $x_b$; *robustness* is that of $x_o$ and $x_s$. A small robustness is a large change, so **lower means more robust**.
+# $x_b$; *robustness* is that of $x_o$ and $x_s$. The paper calls a digit robust that can change much before its label does. Then $x_s$ is unlike
+# $x_o$ and their similarity is low: **a lower number means more robust**.
 #
 # ## Step by step: one digit, mixed with white
 #
@@ -145,9 +146,8 @@ path = page.results(experiments.path)
 #
 # ### The two sides are as alike as the search demands
 #
-# The search makes the two sides as similar as it can and stops above the threshold. Their similarity therefore agrees with the published
-# one in every network, whatever the network has learned. The similarity of the digit and the last image with its label has no such rule.
-# It differs from training to training.
+# The search makes the two sides ever more similar and stops above the threshold. Their similarity therefore hardly depends on what a network
+# has learned. The similarity of the digit and the last image with its label has no such rule. It differs from training to training.
 
 # %%
 page.picture(
@@ -159,7 +159,8 @@ page.picture(
 page.text(searches, figures.search_facts,
         "Of {starts} starts {excluded:,} are left out, because the network gives digit and background one "
         "label. Of the others {converged:.1f}% reach a similarity above {above} within {most} mixtures; the "
-        "mean is {mixtures:.1f} mixtures.")
+        "mean is {mixtures:.1f} mixtures. The mean similarity of the two sides is {sides.low:.4f} to "
+        "{sides.high:.4f}, by network and background (paper, one network: {sides.paper}).")
 
 # %% [markdown]
 # ### Two goals lead to the same image
@@ -176,14 +177,13 @@ page.text(searches, figures.search_facts,
 # %% [markdown]
 # ## Where it differs, and why
 #
-# Nothing differs in the similarity of the two sides, by construction. The similarity of digit and last image is measured on five networks,
-# where the paper has one; {ref}`Section IV <ren-iv>` tests what training does to it. What the text leaves open can change the pair
-# itself. The next sentence tells how many pairs change if the halves of a mixture are cut off instead of rounded, as other programming
-# languages do.
+# The similarity of the two sides differs little from the published one, by construction. The similarity of digit and last image is measured
+# on five networks, where the paper has one; {ref}`Section IV <ren-iv>` tests what training does to it. What the text leaves open can change
+# the pair itself: the paper's software rounds the halves of a mixture, other programming languages cut them off.
 
 # %%
 page.text((searches, compared), figures.compared_steps,
-          "Cut-off halves end with another pair in {halves_cut_off} of {digits} searches.")
+          "If the halves are cut off, {halves_cut_off} of {digits} searches end with another pair.")
 
 # %% [markdown]
 # ## Three things to remember
@@ -211,14 +211,15 @@ page.text((searches, compared), figures.compared_steps,
 # %%
 page.statement("algorithm-1", (searches, compared), data=figures.promises, evidence=figures.search_evidence)
 page.text((searches, compared), figures.compared_steps,
-        "In {both} searches ({digits} starts, two stopping rules) the paper's steps and the fast search "
-        "end with different pairs in {as_printed} cases. The check notices all {errors} errors that we "
-        "built in: each ends with another pair in {fewest} or more of {digits} searches.")
+        "The paper's steps and the fast search ran from {digits} starts under each of the two rules: "
+        "{as_printed} of the {both} pairs differ. Each of the {errors} errors that we built in ran from the "
+        "same starts under one rule, and at least {fewest} of the {digits} pairs differ.")
 
 # %% [markdown]
 # ### Figure 1: the steps of one search
 #
-# The path starts from one test digit and a uniform image to which the network assigns another label.
+# The path starts from one test digit and a uniform image to which the network assigns another label. The paper's one statement about the
+# figure, that 255 halved eight times is 1, is arithmetic and depends on no network.
 
 # %%
 PATH_ALT = ("A row of images: a digit, a uniform background, each mixture of the two with its label, and the "
@@ -269,9 +270,8 @@ page.statement("equation-3", searches, data=lambda runs: figures.means(
     runs, {"ssim_of_the_outside_picture_to_the_original": "nearest_adversarial"}))
 page.extra(
     "goals", searches, figures.goals,
-    "Mean SSIM over digits and networks, with their standard deviation over networks. The published values "
-    "are those of "
-    "Table III",
+    "Mean SSIM over digits and networks, in brackets the range of the networks' means. The published values "
+    "are those of Table III, of one network",
     header={"background": "background", "robustness": "robustness", "robustness_published": "published",
             "separability": "separability", "separability_published": "published",
             "adversarial": "last image without the label to original (Equation 2)",
@@ -294,7 +294,7 @@ drawn = len(best) and len(way)
 page.box(
     "How alike are the images on both sides of a boundary?",
     "Almost equal, but only because the search stops once they are.",
-    "It mixes a digit with white or black until the last image with the digit's label and the first to lose "
+    "The search mixes a digit with white or black until the last image with its label and the first without "
     "it have a similarity (SSIM) above {above}. Of {searched:,} searches {converged:.1f}% end so, on average "
     "at {separability:.3f} (paper: {paper:.3f}).",
     "So the number describes the stopping rule.",

@@ -64,8 +64,8 @@ scale = page.scale(**experiments.PRUNING)
 # Near a decision boundary two images that look alike have two labels ({ref}`Section IV <ren-iv>`). *Pixel pruning* sets every pixel below
 # $t$ to 0 and every pixel above $T$ to 255, so that fewer images exist near a boundary. The paper claims that the two sides of the boundary
 # then look different: their similarity (SSIM, 1 for equal images), called *separability*, falls. The price is *robustness*, the similarity of
-# the digit and the last image with its label: where it is high, a small change of the digit flips the label. For both a lower number is
-# better.
+# the digit and the last image with its label: where it is high, a small change of the digit flips the label. Both are similarities, and the
+# paper wants both to be low: two sides that look different, and a digit that can change much.
 #
 # ## Step by step: one digit under four prunings
 #
@@ -146,8 +146,7 @@ searches, curve = page.results(experiments.pruned), page.results(experiments.tra
 #
 # ### A pruned mixture is often one of its two images again
 #
-# Then the search makes no progress, and the two sides stay apart. The next sentence tells how many searches with black-or-white images reach
-# the similarity that ends them.
+# Then the search makes no progress, and the two sides stay apart. Few searches with black-or-white images reach the similarity that ends them.
 
 # %%
 page.text(searches, pruned.reached,
@@ -181,22 +180,24 @@ page.text(searches, pruned.single, "The rule holds at every step for {hold} of {
 # %% [markdown]
 # ## Where it differs, and why
 #
-# Two of the causes that we tested are ways to understand the rule. The first is where pruning acts: on all images, on the input of the network
-# only, or on the digit only. The second is a pixel of exactly 128 under $t = T = 128$. The mean of 0 and 255, rounded, is 128, which the
+# The paper leaves two points of the rule open, and we measured each way to understand them. The first is where pruning acts: on all images,
+# on the input of the network only, or on the digit only. The second is a pixel of exactly 128 under $t = T = 128$. The mean of 0 and 255, rounded, is 128, which the
 # printed rule leaves unchanged, so that grey remains in an image of black and white. With thresholds one level below or above, that mixture is
 # pruned back to 255 or to 0. The table under Table IV lists them, and what each network shows by itself.
 
 # %%
 page.text(searches, pruned.how_far,
-          "The mean distance from the published SSIM is {here:.3f} as in Table IV, and {least:.3f} or more "
-          "if pixels of exactly 128 are pruned, too.")
+          "By the printed rule, as in Table IV, {held} of the paper's {claims} claims on the table hold; if "
+          "pixels of exactly 128 are pruned, too, {fewest} hold. The mean distance from the published SSIM "
+          "is {here:.3f} by the printed rule, and {least:.3f} or more with these pixels.")
 
 # %% [markdown]
 # ## Three things to remember
 #
 # 1. Pruning makes the two sides of the boundary different, because fewer images lie between them.
 # 2. A digit then keeps its label under smaller changes only.
-# 3. The direction is the same in every network; the sizes depend much on the single training.
+# 3. From no pruning to black-or-white images both similarities move in this direction in every network. From step to step they need not, and
+#    their sizes depend much on the single training.
 #
 # ## Try it
 #
@@ -218,7 +219,8 @@ page.text(searches, lambda runs: "Of the pixels of the test digits, the rule cha
 # %% [markdown]
 # ### Table IV: three prunings
 #
-# Means and standard deviations (STD) over the test digits; ± gives the standard deviation over networks. AE is the adversarial example.
+# Means and standard deviations (STD) over the test digits, averaged over networks; in brackets stands the range of the networks. AE is the
+# adversarial example.
 
 # %%
 page.table(
@@ -266,20 +268,18 @@ page.figure(
 best = page.best(searches)
 facts = figures.pruning(best)
 page.box(
-    "Does turning pixels black or white (pruning) make both sides of a boundary look different?",
-    figures.first(facts, ("traded", "Yes, but a digit then keeps its label under smaller changes only."),
-                  ("differ", "Yes."), "Not in these networks."),
-    figures.first(
-        facts, ("traded",
-                "On the way from a digit to white, the last image with its label and the first without it "
-                "have similarity {sides.plain:.3f}; with pruning, {sides.pruned:.2f} ({n} networks; paper: "
-                "{sides.paper:.2f}). That last image's similarity to the digit rises from {digit.plain:.2f} "
-                "to {digit.pruned:.2f} (paper: {digit.paper:.2f})."),
-        "On the way from a digit to white, the last image with its label and the first without it have "
-        "similarity {sides.plain:.3f}; with pruning, {sides.pruned:.2f} (paper: {sides.paper:.2f})."),
+    "Does pruning (dark pixels to black, bright to white) make both sides of a boundary differ?",
+    figures.first(facts, ("always", "Yes, but a digit may then change less before its label does."),
+                  ("traded", "Mostly, but a digit may then change less before its label does."),
+                  ("differ", "With the strongest pruning they do."), "Not in these networks."),
+    "Towards white, pruned at mid-grey, the last image with the digit's label and the first without it have "
+    "similarity {sides.pruned:.2f} (unpruned {sides.plain:.3f}; paper: {sides.paper:.2f}; {n} networks), "
+    "digit and last image {digit.pruned:.2f} (unpruned {digit.plain:.2f}; paper: {digit.paper:.2f}).",
+    "This holds at {shown} of {steps} steps to stronger pruning (paper: at all)." if facts and facts["traded"]
+    else "",
     facts=facts, picture=figures.draw_pruning(best) if facts else None,
-    alt="Two panels, towards white and black: over four steps of pruning the similarity of the two sides "
-        "falls and that of digit and last image with its label rises; the lines cross.")
+    alt="Two panels, towards white and black, without pruning and at three strengths of it: the similarity "
+        "of the two sides mostly falls, that of digit and last image with its label mostly rises.")
 
 # %%
 page.finish()

@@ -294,15 +294,15 @@ swept, errs = page.best(sweeps, networks)
 facts = beyond.of_aeroplane(bim(swept), errs) if len(swept) else {}
 page.box(
     "Are random images between adversarial versions of one aeroplane misclassified, too?",
-    "The attacked network misclassifies {parts.strict} of them or {parts.loose}, depending on which "
-    "pixels may vary.",
-    "The share is {strict:.0f}% if only pixels that every version changes may vary, and {loose:.1f}% if "
-    "those that most versions change may vary (paper: {paper:.0f}%). One other network "
-    "misclassifies {least:.0f}%.",
+    "The attacked network misclassifies {parts.strict} of them or {parts.loose}, depending on which pixel "
+    "values are random.",
+    "It misclassifies {strict:.0f}% if only values altered in every adversarial version are drawn at random, "
+    "and {loose:.1f}% if those altered in most versions are, too (paper: {paper:.0f}%). The {others} other "
+    "networks misclassify {least:.0f}% to {most:.0f}%, by network.",
     "On clean images our networks err {times} as the paper's.",
     facts=facts, picture=beyond.draw_networks(facts) if facts else None, results=(sweeps, networks),
-    alt="Bars in two groups, by which pixels may vary: the share of samples that the attacked network and "
-        "each of the others misclassify.")
+    alt="Bars in two groups, by which pixel values are random: the share of samples that the attacked "
+        "network and each of the others misclassify.")
 
 # %%
 page.finish()

@@ -118,10 +118,10 @@ page.text(networks, lambda runs: beyond.clean_errors(runs, "table-1"), beyond.CL
 # ### Pieces of disagreement inside the ball belong to one area outside it
 
 # %%
-page.text(planes, counts,
-        "In {with_any} of {planes} planes some of the {networks} networks disagree within the paper's "
-        "radius. In {with_several} planes this disagreement is in pieces, at most {most}. In "
-        "{joined} of these planes all pieces join outside the ball, within the plane.")
+page.text(planes, lambda runs: counts(runs) | {"radius": figures.DELTA},
+        "In {with_any} of {planes} planes at least two of the {networks} networks disagree within the "
+        "paper's radius (L2 norm {radius}). In {with_several} planes this disagreement is in pieces, at most "
+        "{most}. In {joined} of these planes all pieces join outside the ball, within the plane.")
 
 # %% [markdown]
 # ## Where it differs, and why
@@ -231,11 +231,12 @@ page.box(
     "Do re-trained networks disagree in separate pockets around an image?",
     "We found no separate pockets: pieces that look separate near the image join farther out." if together
     else "In some flat slices of image space they do: pieces of the area stay separate in the whole slice.",
-    "In {with_any} of {planes} flat slices of image space through one digit, some of {family} networks "
-    "disagree within the paper's radius. In {with_several} of these the area of disagreement is in pieces "
-    "there; in " + ("all {joined}" if together else "{joined} of these") + " they join farther out.",
+    "In {with_any} of {planes} flat slices of image space through one digit, {family} networks disagree "
+    "somewhere within the paper's radius ({radius:.2f}, L2 norm). In {with_several} of these slices the area "
+    "is in pieces there, which join farther out in " + (
+        "all {joined}." if together else "{joined} of these."),
     "This cannot exclude pockets elsewhere.",
-    facts=facts and facts | {"family": beyond.NUMBERS[facts["networks"]]},
+    facts=facts and facts | {"family": beyond.NUMBERS[facts["networks"]], "radius": figures.DELTA},
     picture=draw_joined(best) if facts.get("joined") else None, results=(planes,),
     alt="A slice of image space: coloured pieces of disagreement inside a circle, joined by a grey area.")
 

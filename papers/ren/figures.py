@@ -120,6 +120,8 @@ def search_facts(searches):
            for k in ("separability", "mixtures")},
         **{k: " and ".join(f"{row[k]:.3f} towards {row['background']}" for row in rows)
            for k in ("robustness", "robustness_published")},
+        "sides": {"low": searches.separability.min(), "high": searches.separability.max(),
+                  "paper": " and ".join(f"{row['separability_published']:.4f}" for row in rows)},
         "paper": float(np.mean([row["separability_published"] for row in rows]))}
 
 
@@ -225,6 +227,19 @@ def spread(searches):
             "as_much": bool(((means["max"] - means["min"]) >= np.ptp(means["mean"])).all())}
 
 
+def stopped(searches):
+    """Facts: how many searches to white and black end by the rule; the two sides beside the paper's."""
+    own = searches[searches.background.isin(UNIFORM)] if len(searches) else searches
+    if not len(own):
+        return {}
+    printed = {(row["architecture"], row["background"]): row["separability_ssim"]
+               for row in PAPER["table-3"].rows}
+    means = own.groupby(["architecture", "background"]).separability_mean.mean()
+    return {"networks": len(own[["architecture", "net"]].drop_duplicates()), "stop": own.threshold.max(),
+            "searched": int(own.searched.sum()), "converged": 100 * own.converged.sum() / own.searched.sum(),
+            "apart": max(abs(mean - printed[ARCHITECTURES[a], b]) for (a, b), mean in means.items())}
+
+
 def draw_trainings(searches):
     """A dot a training for each architecture and background, the published network as a tick."""
     printed = {(row["background"], row["architecture"]): row["robustness_ssim"]
@@ -256,7 +271,21 @@ def pruning(runs):
     sides, digit = ({"plain": plain[f"{ours}_mean"].mean(), "pruned": strongest[f"{ours}_mean"].mean(),
                      "paper": printed[f"{ours}_ssim"]} for ours in ("separability", "robustness"))
     differ, rise = sides["pruned"] < sides["plain"], digit["pruned"] > digit["plain"]
-    return {"sides": sides, "digit": digit, "n": len(strongest), "traded": differ and rise, "differ": differ}
+    moves = steps_of(runs)
+    return {"sides": sides, "digit": digit, "n": len(strongest), "traded": differ and rise, "differ": differ,
+            "steps": len(moves), "shown": sum(moves), "always": bool(moves) and all(moves)}
+
+
+def steps_of(runs):
+    """Whether, by the means over networks, the two sides differ more after a step to stronger pruning and the
+    digit less from the last image with its label: a list over backgrounds and steps.
+    """
+    means = runs[runs.place == "mixed"].groupby(["background", "t", "T"])[
+        ["separability_mean", "robustness_mean"]].mean()
+    kept = [[means.loc[b, t, T] for t, T in STEPS if (b, t, T) in means.index] for b in UNIFORM]
+    return [bool(after.separability_mean < before.separability_mean
+                 and after.robustness_mean > before.robustness_mean)
+            for of in kept for before, after in zip(of, of[1:])]
 
 
 def draw_pruning(runs):

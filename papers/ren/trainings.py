@@ -55,9 +55,11 @@ def of_this_page(searches, variants):
 def what_training_does(*runs):
     """Facts: how far networks of a training lie apart, and where the published values lie outside them."""
     trainings, own = pd.DataFrame(reach(*runs)), of_this_page(*runs)
-    spread = own.highest - own.lowest
-    return {"least": spread.min(), "most": spread.max(), "outliers": own.outliers.sum(), "rows": len(own),
-            "margin": MARGIN,
+    within = own.assign(width=own.highest - own.lowest).groupby("background").width
+    means = towards(runs[0], *UNIFORM).groupby(["background", "architecture"]).robustness_mean.mean()
+    return {"own": {b: f"{width.min():.2f} to {width.max():.2f}" for b, width in within},
+            "between": means.groupby("background").agg(np.ptp).to_dict(),
+            "outliers": own.outliers.sum(), "rows": len(own), "margin": MARGIN,
             "outside": ", ".join(f"{r.architecture} {r.background}" for r in own[own.outliers].itertuples())
             or "none",
             "relevant": "; ".join(f"{name}, outside by up to {rows.outside.max():.2f}" for name, rows in

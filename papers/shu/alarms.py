@@ -18,6 +18,10 @@ def _disagreeing(agreement):
     return [right + wrong for right, wrong in zip(*agreement)]
 
 
+def _in_percent(share):
+    return None if share is None else 100 * share
+
+
 def per_class(runs):
     """A row a box, of all attacks and wrong classes: its type, success rates and alarm by all networks."""
     return [{"box": box.name, "type": NUMBERS[boxes.kind(box.at("rates"))],
@@ -33,6 +37,13 @@ def by_type(runs):
                for kind, name in THRESHOLDS.items()}
     return [{"type": name, "boxes": len(values), "alarm": mean([100 * alarm for alarm in values])}
             for name, values in by_name.items()]
+
+
+def by_type_and_digits(sweeps, fifty):
+    """The same rows around one digit, with the boxes and their alarms around several digits."""
+    of_many = {NUMBERS[kind]: facts for kind, facts in beyond.alarm_by_kind(fifty).items()}
+    return [row | {"more_boxes": of_many[kind]["boxes"], "more_alarm": _in_percent(of_many[kind]["alarm"])}
+            for kind, row in zip(THRESHOLDS, by_type(sweeps))]
 
 
 def alarms(sweeps, clean):

@@ -11,9 +11,10 @@ from report.prose import mean
 from shared import regions as boxes
 from shared.susceptibility import percentage
 
-RULES = {"all": "all examples", "most": "90% of them", "any": "one at least"}
+RULES = {"all": "all examples", "most": "90% of the examples", "any": "at least one example"}
 SUSPECTS = {"attack": "attack", "published": "published kind", "here": "kind here",
-            "sizes": "published kind at b", "rules": "with pixels changed in", "classes": "for classes"}
+            "sizes": "published kind at $b$ =", "rules": "if the box keeps pixels changed in",
+            "classes": "for the wrong class"}
 TRANSFERS = {"attack": "attack", "published": "published", "here": "our networks",
              "epochs": "3 to 12 epochs", "zero": "test image 1918", "one": "training image 39533"}
 
@@ -80,7 +81,7 @@ def suspects(runs):
         rows.append({"attack": box.name, "published": KINDS[printed_kind],
                      "here": KINDS[boxes.kind(box.at("rates"))],
                      "sizes": f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else str(*sizes) or "none",
-                     "rules": ", ".join(rules) or "none",
+                     "rules": " or ".join(rules) or "none",
                      "classes": ", ".join(str(other.reached) for other, kinds in targets
                                           if other.target != box.target and printed_kind in kinds) or "none"})
     return rows
@@ -101,11 +102,17 @@ def transfers(sweeps, others):
 
 
 def by_digit(sweeps, others):
-    """For a sentence: means over the attacks of `transfers`, and how far digit and training change ours."""
-    means = pd.DataFrame(transfers(sweeps, others)).drop(columns="attack").astype(float).mean()
+    """For a sentence: means over the attacks of `transfers`, and how far digit and training change ours.
+
+    far  the attack whose rate here is farthest from the published one
+    """
+    table = pd.DataFrame(transfers(sweeps, others))
+    means = table.drop(columns="attack").astype(float).mean()
     if not {*TRANSFERS} - {"attack"} <= {*means.dropna().index}:
         return {}
-    return {**means, "by_digit": (means[["zero", "one"]] - means.here).abs().max(),
+    far = table.loc[(table.here - table.published).astype(float).abs().idxmax()]
+    return {**means, "far": far[["attack", "here", "published"]].to_dict(),
+            "by_digit": (means[["zero", "one"]] - means.here).abs().max(),
             "by_training": abs(means.epochs - means.here)}
 
 
@@ -243,13 +250,14 @@ def clean_errors(runs, item):
 def transfer(sweeps, others, fifty):
     """Facts of Section 2.1: networks not attacked on the images of one digit's attacks, and over digits."""
     over, rows = over_digits(fifty), transfers(sweeps, others)
-    here = [row["here"] for row in rows if row["here"] is not None]
-    if not (over and here):
+    both = [(row["here"], row["published"]) for row in rows if row["here"] is not None]
+    if not (over and both):
         return {}
+    here, published = zip(*both)
     rare = 0 < over["percent"] < 50     # else the answer is another one
     return {"over": over, "nth": NUMBERS[min(round(100 / over["percent"]), 12)] if rare else None,
-            "one": mean(here), "least": min(here), "most": max(here),
-            "paper": mean([row["published"] for row in rows])}
+            "least": min(here), "most": max(here),
+            "paper": {"least": min(published), "most": max(published)}}
 
 
 def draw_transfer(sweeps, others, fifty):
@@ -284,7 +292,8 @@ def of_aeroplane(runs, networks):
     (strict, *others), (loose, *more) = rates["all"], rates["most"]
     times = round(networks.test_error.mean() / mean(_in_print(PAPER["table-8"].rows[0])))
     return {"rates": rates, "strict": strict, "loose": loose, "parts": {
-        "strict": part(strict), "loose": part(loose)}, "least": min(others + more),
+        "strict": part(strict), "loose": part(loose)}, "others": NUMBERS[len(others)],
+        "least": min(others + more), "most": max(others + more),
         "paper": 100.0,     # claim of Figure 7: every sample, from about 200 values on
         "times": {1: "as often", 2: "twice as often"}.get(times, f"{NUMBERS[min(times, 12)]} times as often")}
 
@@ -309,18 +318,22 @@ def draw_networks(facts):
     bars = []
     for rule, rates in facts["rates"].items():
         own, *other = ({"percent": rate, "name": "another network"} for rate in rates)
-        bars += [{"name": f"pixels may vary that {groups[rule]} change"}, own | {
+        bars += [{"name": f"values are random that {groups[rule]} change"}, own | {
             "name": "attacked network", "colour": display.PALETTE[3], "paper": facts["paper"]}, *other]
     return figures.bars(bars, "samples misclassified, %")
 
 
 def alarm_by_number(fifty):
-    """Facts: `interval` of the adversarial images on which some two of all networks, and of two, disagree."""
-    attack = disagreement(fifty).attack
-    if not len(attack):
+    """Facts: `interval` of the adversarial images on which some two of all networks, and of two, disagree.
+
+    noise  the same of all networks on noise of the same norms
+    """
+    shares = disagreement(fifty)
+    if not len(shares):
         return {}
-    networks = int(attack.index.get_level_values("networks").max())
-    return {"networks": networks, "all": interval(attack.loc[networks]), "pair": interval(attack.loc[2])}
+    networks = int(shares.index.get_level_values("networks").max())
+    return {"networks": networks, "all": interval(shares.attack.loc[networks]),
+            "pair": interval(shares.attack.loc[2]), "noise": interval(shares.noise.loc[networks])}
 
 
 def of_alarm(fifty, clean):

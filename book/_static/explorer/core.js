@@ -272,8 +272,8 @@ EXPLORER.core = () => {
   function search(net, digit, grey, threshold, most) {
     let last = digit, first = new Float64Array(PIXELS).fill(grey);
     let near = 0, far = 1;      // their shares of grey, before rounding
-    const label = net.label(scaled(digit)), steps = [];
-    let other = net.label(scaled(first));
+    const label = net.label(scaled(digit)), background = net.label(scaled(first)), steps = [];
+    let other = background;
     while (label !== other && steps.length < most && !(steps.length && steps.at(-1).similarity > threshold)) {
       const image = mix(first, last), halfway = (near + far) / 2;
       const now = net.label(scaled(image)), keeps = now === label;
@@ -281,7 +281,7 @@ EXPLORER.core = () => {
       else [first, far, other] = [image, halfway, now];
       steps.push({image, label: now, keeps, similarity: ssim(first, last), near, far, last, first, other});
     }
-    return {label, other, steps, reach: ssim(last, digit)};
+    return {label, background, other, steps, reach: ssim(last, digit)};
   }
 
   // ---- around an image -----------------------------------------------------------------------------------

@@ -175,7 +175,7 @@
         const alike = core.ssim(now.map(value => 255 * value), greys[digit]).toFixed(2);
         shots[0].show(image, "digit ", chip(label));
         shots[1].show(now, "mixture ", chip(k));
-        shots[2].show(mixed(1), `${name} `, chip(searched.other));
+        shots[2].show(mixed(1), `${name} `, chip(searched.background));
         bar.show(200 * share, `${percent(share)} ${name}`);
         tab.say(`At ${percent(share)} ${name}, the network assigns the label `, chip(k),
                 k === label ? ", as to the digit" : ", another one than to the digit",
@@ -201,7 +201,7 @@
         });
         path.replaceChildren(...searched.steps.slice(0, number).map(({image, label, similarity}, k) => {
           const shot = picture(`mixture ${k + 1}`);
-          shot.show(core.scaled(image), chip(label), ` ${similarity.toFixed(3)}`);
+          shot.show(core.scaled(image), chip(label), ` ${similarity.toFixed(4)}`);
           return make("li", {}, shot.node);
         }));
         path.append(...Array.from({length: length - number}, () => make("li", {class: "empty"})));
@@ -213,7 +213,7 @@
           ` and the digit have ${searched.reach.toFixed(2)}.`];
         tab.say(`After ${number} mixture${number > 1 ? "s" : ""}, the last image with the label `,
                 chip(label), " and the first one with another, ", chip(last.other),
-                `, have a similarity (SSIM) of ${last.similarity.toFixed(3)}`, ...end);
+                `, have a similarity (SSIM) of ${last.similarity.toFixed(4)}`, ...end);
       }
 
       function stop() {
