@@ -176,15 +176,16 @@ page.text(measured, lambda *_: nearest,
           "On {runs} networks for two classes of CIFAR-10 each ({images} images) the second attack needs "
           "{ratio:.2f} times the norm of the step (median; {low:.2f} to {high:.2f} for nine in ten). Planes "
           "at these distances predict a share inside the 95% interval of the measured one for {inside} of "
-          "{of} lengths of the noise. So flat boundaries at different distances come near the measured "
-          "shares; this comparison cannot show that boundaries are curved.")
+          "{of} lengths of the noise. So flat boundaries at different distances explain much of what "
+          "noise flips. Examples that are nearer still, or curved boundaries, may explain the rest; this "
+          "comparison cannot tell which.")
 
 # %% [markdown]
 # ## Three things to remember
 #
 # 1. Noise in high dimension moves a point almost nowhere in any one direction.
 # 2. The number of samples that must be tried to hit a flat boundary grows exponentially with the dimension.
-# 3. Noise flips far more labels of trained networks than a flat boundary at the attack's distance allows. Nearer boundaries can explain this.
+# 3. Noise flips far more labels of trained networks than a flat boundary at the attack's distance allows. Nearer boundaries explain much of this.
 #
 # ## Try it
 #
@@ -309,7 +310,7 @@ page.box(
     "In {n:,} dimensions (CIFAR-10), {needed} crosses (in {low} dimensions {hundred}). "
     "Yet in the paper {draws:,} samples of ten times the attack's norm flip {paper:.0f}% of attackable "
     "CIFAR-10 images ({pairs} class pairs).",
-    "Boundaries that are nearer than the attack suggests can explain this; they need not be curved.",
+    "Nearer boundaries than the attack suggests explain much of this; curved ones may, too.",
     facts={"n": PICTURE, "low": 100, "draws": draws_published,
            "needed": f"1 noise sample in {count_in_words(10**needed[PICTURE]['exact'])}",
            "hundred": f"1 in {count_in_words(10**needed[100]['exact'])}",

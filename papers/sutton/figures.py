@@ -158,7 +158,7 @@ def draw_means(runs, printed, names, titles=()):
     ax.plot([], [], "o", ms=4, color=display.GUIDE, label="one class pair")
     ax.set_xticks(range(5), ["gradient\nstep", "noise of\nits norm", *(f"{d} ×" for d in DELTAS[1:])])
     ax.set(ylabel="label flipped, % of images", ylim=(0, 105))
-    ax.legend(loc="upper right", borderaxespad=0)
+    figure.legend(loc="outside upper center", ncols=2, columnspacing=1, handlelength=1.2)
     return figure
 
 
