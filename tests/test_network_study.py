@@ -166,3 +166,13 @@ def test_the_bias_of_a_column_is_the_mean_difference_over_pairs_with_its_t_inter
                            [-1, -1 - half, -1 + half, 5 / 3], atol=1e-2)
     alone, *_ = study.bias_of_tables(paper, runs[:1])
     assert (alone["low"], alone["words"]) == (None, "-3")
+
+
+def test_the_columns_with_a_clear_bias_are_those_whose_interval_leaves_out_zero():
+    rows = [{"table": "Table 4", "column": name, "low": low, "high": high}
+            for name, low, high in (("a", -2, -1), ("b", -1, 1), ("c", 1, 2), ("d", None, None))]
+    assert study.bias_in_words(rows) == (
+        "The interval leaves out zero in 2 of 3 rows. Ours lie below the published values in these: "
+        "Table 4, a. Ours lie above the published values in these: Table 4, c.")
+    assert study.bias_in_words(rows[1:2]) == "The interval leaves out zero in none of 1 rows."
+    assert study.bias_in_words(rows[3:]) == ""

@@ -21,6 +21,7 @@ from papers.sutton import (
 from papers.sutton.class_pairs import summary
 from papers.sutton.definitions import Checks
 from papers.sutton.experiments import DELTAS
+from papers.sutton.theory.models import planar_flip_probability
 from report import pieces, prose, reference
 from report.comparison import compare
 from report.experiment import Results, folder_of, recorded
@@ -176,6 +177,20 @@ def test_the_box_and_the_table_have_the_means_over_pairs_and_leave_failed_traini
     assert figures.box_facts(unlike, shares, 9)["ten"] == 35
 
 
+def test_planes_at_the_measured_distances_predict_what_noise_flips():
+    runs = made_up([(0, 1)])
+    assert figures.distance_facts(runs, 2000) == {}
+    runs.at[0, "test"] = runs.test[0] | {"nearest": {
+        "step": np.full(4, 2.0), "carlini_wagner": np.array([1.0, 1.0, np.nan, 3.0])}}
+    facts = figures.distance_facts(runs, 2000)
+    half, whole = (100 * planar_flip_probability(3072, far, 2000) for far in (0.05, 0.1))
+    assert facts["lengths"][10]["near"] == pytest.approx((half + whole) / 2)
+    assert facts["lengths"][10]["at_step"] == pytest.approx(whole)
+    assert (facts["images"], facts["ratio"], facts["lengths"][10]["flipped"]["percent"]) == (4, 0.75, 20)
+    assert facts["lengths"][1]["near"] < 1e-9 and facts["inside"] == 0
+    assert figures.distance_rows(facts)[-1] == ["10 ×", "less than 0.01%", "49.8%", "20.0% (10.0% to 33.7%)"]
+
+
 def test_the_first_template_whose_fact_is_true_is_taken():
     assert figures.first({"a": False, "b": True}, ("a", "A"), ("b", "B"), "C") == "B"
     assert figures.first({"a": False}, ("a", "A"), "C") == "C"
@@ -313,7 +328,7 @@ def test_pairs_are_drawn_with_the_published_shares_and_ranked():
         runs.at[place, "test"] = runs.test[place] | {"attack": step}
     published = {"attack": {p: {"test": 50 - n} for n, p in enumerate(NEXT)},
                  10: {p: {"test": 50 - n} for n, p in enumerate(NEXT)}}
-    assert study.rank_facts(runs, published)["step"] == pytest.approx(-1)
+    assert study.rank_facts(runs, published)["attack"] == pytest.approx(-1)
     assert study.rank_facts(runs[:2], published) == {}
 
 
@@ -442,14 +457,16 @@ def levels(*shares, problems=1):
     """What `training_noise.curves` gives of these attackable shares."""
     return {f"level {n}": {"size": n, "problems": training_noise.PROBLEMS[:problems],
                            **{panel: {"train": value} for panel, value in (
-                               ("accuracy", 99.0 - n), ("susceptibility", share))}}
+                               ("accuracy", 99.0 - n), ("susceptibility", share))},
+                           "readings": {"lost": {"susceptibility": share and share + 1}}}
             for n, share in enumerate(shares)}
 
 
 def test_the_box_on_training_with_noise_follows_the_pairs_and_the_fall():
     facts = training_noise.box_facts(levels(68.0, 69.0, 70.0, 51.0))
-    assert facts["alone"] and facts["few"] and facts["falls"] and not facts["hardly"]
+    assert facts["alone"] and facts["few"] and not facts["hardly"]
     assert (facts["none"], facts["most"], facts["accuracy"]["most"]) == (68, 51, 96)
+    assert facts["counted"] == {"none": 69, "most": 52}
     assert facts["paper"]["none"] == pytest.approx(88.33) and facts["paper"]["most"] == pytest.approx(75.66)
     assert training_noise.box_facts(levels(68.0, 69.0, 70.0, 61.0, problems=5))["hardly"]
     somewhat = training_noise.box_facts(levels(68.0, 55.0, 70.0, 61.0, problems=5))
@@ -466,7 +483,7 @@ def test_the_box_on_photographs_counts_small_attacks_and_noise():
     facts = photographs.facts(pd.DataFrame([block]))
     assert (facts["images"], facts["correct"], facts["attacked"], facts["ten"]) == (3, 2, 2, 1)
     assert facts["small"]["hits"] == 1 and not facts["every"] and not facts["missed"] and not facts["papers"]
-    assert facts["paper"] == {"small": 93.3, "ten": 2.5}
+    assert facts["paper"] == {"small": 93.3, "ten": 2.5} and facts["change"] == pytest.approx(12.5)
     none = block | {"l1": [0.0, 0.0], "l2": [0.0, 0.0], "linf": [0.0, 0.0], "first": [[], [], [], []]}
     assert photographs.facts(pd.DataFrame([none])) == photographs.facts(pd.DataFrame()) == {}
     assert photographs.draw_box({}, None) is None and len(photographs.draw_box(facts, None).axes) == 1

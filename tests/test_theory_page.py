@@ -93,4 +93,6 @@ def test_the_details_name_the_mutants_in_the_symbols_of_the_paper():
     assert "coincide" in theorem.in_sentences(evidence("lemma-13"), STATEMENTS["lemma-13"])
     assert theorem.in_sentences(data, statement).startswith("No counterexample in")
     text = theorem.details(data, statement)
-    assert "`1 of 1 + δ doubled`" in text and not any(w in text for w in ("epsilon", "delta", "e+"))
+    assert "`1 of 1 + δ`, doubled" in text and "exponent `n/2`, raised by ½" in theorem.details(
+        evidence("theorem-1"), STATEMENTS["theorem-1"])
+    assert not any(w in text for w in ("epsilon", "delta", "e+"))

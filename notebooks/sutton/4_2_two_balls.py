@@ -118,6 +118,11 @@ display.table(["event", "share of the points"], [
     f"Two balls in {PICTURE:,} dimensions, their centres {2 * epsilon:g} radii apart. Exact values.")
 
 # %% [markdown]
+# The share of misclassified points is also that of noise in {ref}`Section 4.1 <sutton-4-1>`, if the noise is $1/\epsilon$ times as long as the
+# distance to the boundary: both are the part of a ball beyond a plane at $\epsilon$ radii from its centre. There the ball holds the noise, here
+# the points of a class.
+
+# %% [markdown]
 # ### Robustness to noise ends where the noise is long, or the classes are near
 #
 # All of this needs a distance $\epsilon$ that does not shrink. With $\epsilon = c/\sqrt n$ the probability that noise of radius $\delta$
@@ -163,13 +168,13 @@ page.box(
     "Can a classifier be accurate, robust to noise and easy to attack?",
     "Yes: with two overlapping balls as classes, a high dimension brings all three together."
     if max(error, by_noise, safe) < 0.01 else "Not all three at once at this distance of the classes.",
-    "In {n:,} dimensions nearly all points lie about {epsilon:g} radii before the boundary. {error} lies "
-    "beyond it, misclassified; noise as long as the radius flips {noise}, an attack of {reach:g} radii "
-    "{attack:.1f}%.",
-    "Noise of ten radii flips {large:.0f}%.",
-    facts={"n": PICTURE, "epsilon": epsilon, "error": one_in(error).replace(" ", " point ", 1),
-           "noise": one_in(by_noise), "reach": attack, "attack": 100 * (1 - safe),
-           "large": 100 * by_long},
+    "In {n:,} dimensions nearly all points lie about {epsilon:g} radii before the boundary; {error} lies "
+    "beyond it, misclassified. Noise of one radius flips {noise}, of ten radii {large:.0f}%; an attack of "
+    "{reach:g} radii flips {attack:.1f}%.",
+    "A model; trained networks were not measured.",
+    facts={"n": PICTURE, "epsilon": epsilon, "error": one_in(error),
+           "noise": one_in(by_noise).replace("1 in", "1 point in"), "reach": attack,
+           "attack": 100 * (1 - safe), "large": 100 * by_long},
     picture=sketches.falling(shares, "share of the points"),
     alt="Three curves fall as the dimension grows: points that are misclassified, points whose label noise "
         "flips, and points whose label an attack does not flip.")

@@ -71,7 +71,8 @@ def theorem_6_at(n, delta, which="log_exact"):
 # %% [markdown]
 # The statements of the section, one by one; {ref}`the page on two balls <sutton-4-2>` has what they come to.
 #
-# How a bound is tried, where the formulas come from ([derived]), and what the badges mean, is said on {doc}`the opening page </book/sutton>`. Exact
+# How a bound is tried, where the formulas come from ([derived]), and what the badges mean, is said on {doc}`the page of this
+# paper </book/sutton>` (under *Where it stands*) and in {ref}`How to read this book <verdict-words>`. Exact
 # values are for uniform data. As in {ref}`Section 4.1 <sutton-4-1>`, $\tau_n(x)$ is the share of the unit ball beyond a plane at distance $x$ from
 # its centre, and $f_n$ the density of one coordinate of a uniform point.
 #

@@ -181,11 +181,12 @@ display.show(display.folded("Answers", (
 crossed = crossing_noise(CONE_N, nearest["depth"], CONE_SLOPE)
 page.box(
     "Does random noise still miss a decision boundary that is curved?",
-    "Yes, if it bends in one direction (a roof); often not if it bends in all (a cone).",
-    "The boundary lies {depth:g} above a point in {n:,} dimensions. Of noise samples of length {norm}, "
-    "{plane} cross a plane, {roof} a roof, {cone} a cone (slope {slope:g}).",
-    "Trained networks' boundaries were not measured.",
-    facts={"depth": nearest["depth"], "n": CONE_N, "norm": 1, "slope": CONE_SLOPE,
+    "Yes, if it bends in one direction (a roof); less often if it bends in all (a cone).",
+    "The boundary lies {depth:g} noise lengths above a point in {n:,} dimensions; roof and cone come down "
+    "by {slope:g} of the way sideways. Of the noise samples {plane} cross a plane, {roof} a roof, {cone} a "
+    "cone.",
+    "A model; trained networks' boundaries were not measured.",
+    facts={"depth": nearest["depth"], "n": CONE_N, "slope": CONE_SLOPE,
            **{name: one_in(share) for name, share in crossed.items()}},
     picture=sketches.under_surfaces(crossed),
     alt="A point under a plane, a roof and a cone; the share of its noise that crosses is written under "

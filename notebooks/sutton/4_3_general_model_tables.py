@@ -60,7 +60,8 @@ scale = page.scale(smoke=dict(draws=2_000), quick=dict(draws=20_000), paper=dict
 # Everything is about class 0, below the surface; class 1 is symmetric. $\eta$ is the distance of the data's centre from the plane, $r$ the radius
 # of the ball that holds them, $L$ the steepest slope of $g$ (its Lipschitz constant), and $G(\alpha)=\Pr(|g(\pi x)|\le\alpha)$ is the probability
 # that the surface above or below a point lies within $\alpha$ of the plane. How a bound is tried, where the formulas come from ([derived]), and
-# what the badges mean, is said on {doc}`the opening page </book/sutton>`. Theorems 14 and 16 are sampled: under a roof they are tested by that end
+# what the badges mean, is said on {doc}`the page of this paper </book/sutton>` (under *Where it stands*) and in
+# {ref}`How to read this book <verdict-words>`. Theorems 14 and 16 are sampled: under a roof they are tested by that end
 # of the 95% Clopper–Pearson interval of random trials which is nearer to the bound.
 
 # %% [markdown]

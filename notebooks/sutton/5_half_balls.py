@@ -127,6 +127,19 @@ display.table(["event", "exact value"], [
     f"Two half-balls in {n:,} dimensions")
 
 # %% [markdown]
+# ### What counts is the distance that most points keep
+#
+# Noise of length $\delta$ moves a point by about $\delta/\sqrt n$ across the plane. It hardly ever flips a label if most points lie several times as
+# far from the plane. Half-balls that touch do not: in every dimension their points lie as near as that. A gap keeps all points away. Balls that
+# overlap ({ref}`Section 4.2 <sutton-4-2>`) have no gap, and yet keep nearly all points away, since their centres lie off the plane.
+
+# %%
+overlapping = one_in(float(np.exp(models.log_two_balls(n, epsilon, 1.0))))
+display.say(f"With {epsilon:g} radii from the plane to each centre or flat side, noise as long as the radius "
+            f"flips {overlapping} points of the balls that overlap, and {one_in(flipped(n, epsilon, 1.0))} "
+            "of the half-balls with a gap, of which no point is nearer.")
+
+# %% [markdown]
 # ### The longer the noise, the wider the gap must be
 #
 # A typical point is about $1/\sqrt n$ deep in its half-ball, and noise adds about $\delta/\sqrt n$ across the plane. So noise rarely flips a label
@@ -178,13 +191,15 @@ shares = {"classes that touch": np.exp(models.log_half_balls(sketches.DIMENSIONS
           far: np.exp(models.log_half_balls(sketches.DIMENSIONS, epsilon, LONG))}
 page.box(
     "Why can noise miss what an attack finds?",
-    "In a model (two half balls), a small gap hides attacks from noise.",
-    "In {n:,} dimensions most points lie near the flat sides. If these touch, noise as long as the radius "
-    "flips {touch:.0f}% of the points; a gap of {gap:g} radii leaves {left}, but an attack of that length "
-    "flips nearly all.",
-    "Trained networks' gaps are unknown.",
+    "In high dimension noise hardly moves points across a boundary: a small distance to it hides attacks "
+    "from noise.",
+    "Model: two half balls in {n:,} dimensions. If they touch, noise as long as the radius flips "
+    "{touch:.0f}% of the points; with a gap of {gap:g} radii {left}, but an attack of {reach:g} radii "
+    "flips {attack}.",
+    "Overlapping balls keep such a distance without a gap; trained networks' gaps are unknown.",
     facts={"n": n, "touch": 100 * flipped(n, 0.0, 1.0), "gap": 2 * epsilon,
-           "left": one_in(flipped(n, epsilon, 1.0))},
+           "left": one_in(flipped(n, epsilon, 1.0)), "reach": reach,
+           "attack": "nearly all" if safe_from < RARE else f"{1 - safe_from:.0%}"},
     picture=sketches.falling(shares, "labels flipped by noise", grey=[far]),
     alt="Where the classes touch, the share of labels that noise flips is the same in every dimension; "
         "with a gap it falls to almost nothing.")

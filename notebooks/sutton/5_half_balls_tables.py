@@ -69,7 +69,8 @@ def flipped(dimension, gap, delta):
 # %% [markdown]
 # The statements of the section, one by one; {ref}`the page on half-balls <sutton-5>` has what they come to.
 #
-# How a bound is tried, where the formulas come from ([derived]), and what the badges mean, is said on {doc}`the opening page </book/sutton>`. The
+# How a bound is tried, where the formulas come from ([derived]), and what the badges mean, is said on {doc}`the page of this
+# paper </book/sutton>` (under *Where it stands*) and in {ref}`How to read this book <verdict-words>`. The
 # classes are $2\epsilon$ apart. $\tau_n(x)$ is the share of the $n$-dimensional unit ball beyond a plane at distance $x$ from its centre; $\Phi$ is
 # the standard normal distribution function.
 

@@ -310,10 +310,11 @@ page.box(
     "Both agree on {same} of {images} test images, and all {caught} errors that we built in are detected."
     if alike else "Both agree on {same} of {images} test images, and {caught} of {mutants} errors that we "
                   "built in are detected.",
-    "The text leaves open whether images with a zero gradient (rounding in {bits}-bit arithmetic) count as "
-    "attackable.", facts=facts | {"bits": 32},
+    "The text leaves open whether an image whose gradient rounds to zero counts as attackable; we count "
+    "it, except in training with noise.", facts=facts,
     picture=definitions.draw_slopes(),
-    alt="The loss gradient falls with the confidence of the network; for class 1 it vanishes first.")
+    alt="The more confident the network, the smaller its gradient, until 32-bit arithmetic rounds it to "
+        "zero, first for class 1.")
 
 # %%
 page.finish()

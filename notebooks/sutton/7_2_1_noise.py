@@ -201,23 +201,18 @@ page.text(page.results(experiments.training_noise), training_noise.readings,
 page.box(
     "Does noise during training make a network harder to attack?",
     figures.first(
-        facts, ("alone", "We cannot tell: one of nine class pairs is trained, and our copy of the paper "
-                         "lacks the noise strengths."),
-        ("few", "We cannot tell: {pairs} of nine class pairs are trained, and our copy of the paper lacks "
-                "the noise strengths."),
+        facts, ("alone", "We cannot tell: one of nine class pairs is trained, and the paper's noise "
+                         "strengths are lost in our text of it."),
+        ("few", "We cannot tell: {pairs} of nine class pairs are trained, and the paper's noise strengths "
+                "are lost in our text of it."),
         ("hardly", "Hardly: over {pairs} of nine class pairs the attackable share falls from {none:.0f}% to "
                    "{most:.0f}%, while accuracy falls, too."),
         "Somewhat: over {pairs} of nine class pairs the attackable share falls from {none:.0f}% to "
         "{most:.0f}%, at the price of accuracy."),
-    figures.first(
-        facts, ("falls", "Our strongest noise lowers the attackable share of training images from "
-                         "{none:.0f}% to {most:.0f}% (paper: {paper.none:.0f}% to {paper.most:.0f}%), and "
-                         "accuracy from {accuracy.none:.1f}% to {accuracy.most:.0f}% (paper: to "
-                         "{paper.accuracy:.0f}%)."),
-        "With our strongest noise the attackable share of training images goes from {none:.0f}% to "
-        "{most:.0f}% (paper: {paper.none:.0f}% to {paper.most:.0f}%), and accuracy from {accuracy.none:.1f}% "
-        "to {accuracy.most:.0f}% (paper: to {paper.accuracy:.0f}%)."),
-    figures.first(facts, ("few", ""), "Our copy of the paper lacks the noise strengths; ours are guesses."),
+    "Our strongest noise need not be the paper's. On training images accuracy goes from "
+    "{accuracy.none:.1f}% to {accuracy.most:.0f}% (paper: to {paper.accuracy:.0f}%), the attackable share "
+    "from {counted.none:.0f}% to {counted.most:.0f}% if images of zero gradient count, from {none:.0f}% to "
+    "{most:.0f}% otherwise (paper: {paper.none:.0f}% to {paper.most:.0f}%).",
     facts=facts, picture=training_noise.draw_box(levels),
     alt="Accuracy and attackable share over the strength of the noise, ours and the paper's; grey lines are "
         "other pairs.")

@@ -140,7 +140,7 @@ page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 # %%
 page.picture(pairs, lambda u: figures.draw_pairs(u, SHARES, CLASSES),
              caption="Test images of each class pair, with 95% intervals over images; lines across: the "
-                     "published shares",
+                     "published shares; rings: images of zero gradient counted, too",
              alt="A row for each pair; left the share that a gradient step flips, right that of ten times "
                  "longer noise.")
 
@@ -196,9 +196,10 @@ page.box(
                  "than half, but fewer images can be attacked."),
         "Partly: noise of the attack's length again flips none, but fewer images can be attacked and longer "
         "noise flips most."),
-    "An attack flips {step:.0f}% of the test images ({pairs} of {of} class pairs; paper, same pairs: "
-    "{paper.step:.0f}%). Noise of its norm flips {one} of {perturbed} ({confidence}% interval {low:.1f} to "
-    "{high:.1f}%; paper: {paper.one:.2g}%), ten times longer noise {ten:.0f}% (paper: {paper.ten:.0f}%).",
+    "An attack flips {zero:.0f}% of the test images if those of zero gradient count, {step:.0f}% otherwise "
+    "({pairs} of {of} class pairs; paper, same pairs: {paper.step:.0f}%). Noise of its norm flips {one} of "
+    "{perturbed} ({confidence}% interval {low:.1f} to {high:.1f}%; paper: {paper.one:.2g}%), ten times "
+    "longer noise {ten:.0f}% (paper: {paper.ten:.0f}%).",
     facts=facts, picture=figures.draw_means(page.best(pairs), SHARES, CLASSES), alt=figures.MEANS)
 
 # %%

@@ -127,7 +127,8 @@ page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 # %%
 page.picture(pairs, lambda u: figures.draw_pairs(figures.learned(u, LARGER_SIGN), SHARES, CLASSES),
              caption="Test images of each pair of signs whose training succeeded, with 95% intervals over "
-                     "images; lines across: the published shares",
+                     "images; lines across: the published shares; rings: images of zero gradient counted, "
+                     "too",
              alt="A row for each pair; left the share that a gradient step flips, right that of ten times "
                  "longer noise.")
 figures.show_means(page, "gtsrb-means", pairs, SHARES, CLASSES, LARGER_SIGN)
@@ -207,11 +208,11 @@ signs = page.best(pairs)
 facts = study.facts_of_signs(signs, SHARES, len(pairs.published))
 page.box(
     "Can traffic signs that look unlike each other be attacked, too?",
-    figures.first(facts, ("most", "Yes, most of them, although such signs were chosen as probably more "
-                                  "robust."),
-                  "Yes, but fewer than half of them; such signs were chosen as probably more robust."),
-    "An attack flips {step:.0f}% of the test images ({zero:.0f}% with images of zero gradient, which we "
-    "count as attackable; paper: {paper.step:.0f}%). Noise of the attack's norm flips {one} of {perturbed} "
+    figures.first(facts, ("most", "Yes, most of them, although the paper chose such signs as probably "
+                                  "more robust."),
+                  "Yes, but fewer than half of them; the paper chose such signs as probably more robust."),
+    "An attack flips {zero:.0f}% of the test images if those of zero gradient count as attackable, "
+    "{step:.0f}% otherwise (paper: {paper.step:.0f}%). Noise of the attack's norm flips {one} of {perturbed} "
     "(paper: {paper.one:.1f}%).",
     study.limit_of_signs(facts), facts=facts,
     picture=figures.draw_means(figures.learned(signs, LARGER_SIGN), SHARES, CLASSES, facts.get("odd", ())),

@@ -161,8 +161,9 @@ page.text(tested, photographs.norms,
 # %%
 page.text(tested, lambda runs: {"power": float(-log_tail(int(runs.dimension.iloc[0]), 0.1) / np.log(10))},
           "One sample in $10^{{{power:.0f}}}$ of ten times the norm crosses such a plane ({{ref}}`Theorem 1 "
-          "<sutton-4-1>`). An image that noise flips therefore has a curved boundary, or one nearer than the "
-          "attack finds; an image that noise does not flip hardly tests the assumption.")
+          "<sutton-4-1>`). An image that noise flips therefore has a boundary that is nearer than the attack "
+          "finds, or curved in many directions; an image that noise does not flip hardly tests the "
+          "assumption.")
 
 # %% [markdown]
 # ## Three things to remember
@@ -235,13 +236,14 @@ page.box(
         "We could not test the paper's two networks; on a much smaller one, noise found {ten} of "
         "{attacked}."),
     figures.first(
-        facts, ("every", "An attack that changes every value by less than a tenth of its range flips all "
-                         "{correct} correctly classified images ({confidence}% interval {small.low:.0f} to "
-                         "{small.high:.0f}%; paper: {paper.small:.0f}%)."),
-        "An attack that changes every value by less than a tenth of its range flips {small.hits} of "
-        "{correct} correctly classified images ({confidence}% interval {small.low:.0f} to {small.high:.0f}%; "
-        "paper: {paper.small:.0f}%).")
-    + " Noise ten times as long flips {ten} of {attacked} ({low:.0f} to {high:.0f}%; paper: "
+        facts, ("every", "An attack that changes each value by less than a tenth of its range (in the "
+                         "median image by at most {change:.0f}%) flips all {correct} correctly classified "
+                         "images ({confidence}% interval {small.low:.0f} to {small.high:.0f}%; paper: "
+                         "{paper.small:.0f}%)."),
+        "An attack that changes each value by less than a tenth of its range (in the median image by at most "
+        "{change:.0f}%) flips {small.hits} of {correct} correctly classified images ({confidence}% interval "
+        "{small.low:.0f} to {small.high:.0f}%; paper: {paper.small:.0f}%).")
+    + " Noise ten times as long (Euclidean norm) flips {ten} of {attacked} ({low:.0f} to {high:.0f}%; paper: "
       "{paper.ten:.1f}%).",
     facts=facts, picture=photographs.draw_box(facts, example),
     alt="An image clean, attacked and with noise; bars: flipped by the attack, by ten times longer noise.")

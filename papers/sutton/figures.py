@@ -121,8 +121,9 @@ def box_facts(runs, printed, of, larger=None):
         return {}
     interval = percentage(one["hits"], one["of"])
     return {"pairs": len(good), "of": of, "failed": len(runs) - len(good), "one": one["hits"],
-            "perturbed": one["of"], "low": interval["low"], "high": interval["high"], "confidence": 95,
-            "step": step["mean"], "zero": shares["attack"]["mean"], "ten": ten["mean"],
+            "perturbed": one["of"], "draws": int(good.draws.max()), "low": interval["low"],
+            "high": interval["high"], "confidence": 95, "step": step["mean"],
+            "zero": shares["attack"]["mean"], "ten": ten["mean"],
             "paper": {"step": step["published"], "one": one["published"], "ten": ten["published"]},
             "most": step["mean"] > 50, "fewest": step["mean"] < 50, "weak": ten["mean"] < 50,
             "some": one["mean"] > 1, "odd": [p for p, share in one["percents"].items() if share]}
@@ -142,6 +143,9 @@ def draw_means(runs, printed, names, titles=()):
             continue
         ax.bar(place, shares[key]["mean"], width=0.66, alpha=0.55,
                color=display.PALETTE[1 if key == "step" else 0])
+        if key == "step" and (zero := shares["attack"]["mean"] - shares[key]["mean"]) > 0:
+            ax.bar(place, zero, bottom=shares[key]["mean"], width=0.66, alpha=0.25, color=display.PALETTE[1],
+                   label="zero gradient, if counted")
         percents = shares[key]["percents"]
         places = dict(zip(percents, place + np.linspace(-0.2, 0.2, len(percents)) * (len(percents) > 1)))
         ax.plot([*places.values()], [*percents.values()], "o", ms=4, color=display.GUIDE, clip_on=False)
@@ -154,15 +158,15 @@ def draw_means(runs, printed, names, titles=()):
     ax.plot([], [], "o", ms=4, color=display.GUIDE, label="one class pair")
     ax.set_xticks(range(5), ["gradient\nstep", "noise of\nits norm", *(f"{d} ×" for d in DELTAS[1:])])
     ax.set(ylabel="label flipped, % of images", ylim=(0, 105))
-    ax.legend(loc="upper right", borderaxespad=0)
+    figure.legend(loc="outside upper center", ncols=2, columnspacing=1, handlelength=1.2)
     return figure
 
 
 def draw_pairs(runs, printed, names):
     """A row a problem: test images that a gradient step flips, and that ten times longer noise flips.
 
-    Dots with 95% intervals over images, lines across the published shares (attackable; noise). None where
-    nothing was attacked.
+    Dots with 95% intervals over images, lines across the published shares (attackable; noise); a ring is the
+    share that counts images of zero gradient as attackable, too. None where nothing was attacked.
     """
     problems = {p: u["test"] for p, u in measured(runs).items() if u["test"]["tried"]}
     if not problems:
@@ -175,6 +179,8 @@ def draw_pairs(runs, printed, names):
             if (share := of(part))["of"]:
                 ax.plot([share["low"], share["high"]], [place, place], color=color, lw=2, alpha=0.6)
                 ax.plot(share["percent"], place, "o", color=color)
+                if key == "attack":
+                    ax.plot(tables.percent(part, key), place, "o", ms=9, mfc="none", color=color)
             if problem in printed[key]:
                 ax.plot([printed[key][problem]["test"]] * 2, [place - 0.35, place + 0.35], lw=2.5,
                         color=display.PRINTED)
@@ -184,8 +190,8 @@ def draw_pairs(runs, printed, names):
     return figure
 
 
-MEANS = ("Bars: the share of test images that a gradient step flips, and that noise of one to ten times its "
-         "norm flips. Dots are class pairs, lines the published means.")
+MEANS = ("Bars: the share of test images that a gradient step flips (pale: zero gradient), and that noise of "
+         "one to ten times its norm flips. Dots are class pairs, lines the published means.")
 
 
 def has_learned(problem, right, larger=None):
@@ -208,20 +214,34 @@ def learned(runs, larger=None):
 def distance_facts(runs, draws):
     """How much nearer the boundary is than the step along the gradient is long, and what a flat one predicts.
 
-    Of the runs that measured it: the smaller norm of two attacks over that of the step, the share of images
-    that `draws` perturbations of ten times the step would flip at planes so far away, the share flipped.
+    Of the runs that measured it: the smaller norm of two attacks over that of the step ("ratio", the median;
+    "low" and "high" hold nine in ten), and by the length of the noise in steps the percentage of images that
+    `draws` samples flip: "near" if each boundary is a plane that far away, "at_step" if it is as far as the
+    step is long, "flipped" as measured. "inside" counts lengths whose 95% interval holds "near".
     """
     some = [u for u in runs.to_dict("records") if len(u["test"].get("nearest", {}).get("step", ()))]
-    ratios = [np.fmin(1, u["test"]["nearest"]["carlini_wagner"] / u["test"]["nearest"]["step"]) for u in some]
-    flipped = [tables.share(u["test"], DELTAS[-1]) for u in some]
-    if not some or not sum(share["of"] for share in flipped):
+    if not some:
         return {}
-    ratio, n = np.concatenate(ratios), some[0]["dimension"]
-    return {"runs": len(some), "images": len(ratio), "ratio": float(np.median(ratio)),
-            "flat": 100 * float(np.mean(planar_flip_probability(n, ratio / DELTAS[-1], draws))),
-            "at_step": 100 * float(planar_flip_probability(n, 1 / DELTAS[-1], draws)),
-            "flipped": 100 * sum(share["hits"] for share in flipped) / sum(share["of"] for share in flipped),
-            "perturbed": sum(share["of"] for share in flipped)}
+    ratio = np.concatenate([np.fmin(1, u["test"]["nearest"]["carlini_wagner"] / u["test"]["nearest"]["step"])
+                            for u in some])
+    n, lengths = some[0]["dimension"], {}
+    for delta in DELTAS:
+        shares = [tables.share(u["test"], delta) for u in some]
+        near, at_step = (100 * float(np.mean(planar_flip_probability(n, far / delta, draws)))
+                         for far in (ratio, 1.0))
+        lengths[delta] = {"near": near, "at_step": at_step, "flipped": percentage(
+            *(sum(share[key] for share in shares) for key in ("hits", "of")))}
+    low, median, high = np.quantile(ratio, (0.05, 0.5, 0.95))
+    inside = sum(v["flipped"]["low"] <= v["near"] <= v["flipped"]["high"] for v in lengths.values())
+    return {"runs": len(some), "images": len(ratio), "ratio": float(median), "low": float(low),
+            "high": float(high), "lengths": lengths, "of": len(lengths), "inside": inside}
+
+
+def distance_rows(facts):
+    """Rows of `distance_facts`: the length of the noise, what planes at two distances predict, measured."""
+    return [[f"{delta} ×", in_percent(v["at_step"]), in_percent(v["near"]),
+             "{} ({} to {})".format(*(in_percent(v["flipped"][key]) for key in ("percent", "low", "high")))]
+            for delta, v in facts["lengths"].items()]
 
 
 def with_retraining(rows, larger=None):
@@ -249,8 +269,8 @@ def retrained_in_words(again, names):
     return (f"Trainings vary with their seed, which also draws the images: over {len(parts)} further ones of "
             f"*{name(problem, names)}* the test accuracy is {accuracy}, the attackable share {attackable}, "
             f"the mean norm of the steps {min(norms):.2f} to {max(norms):.2f}, and noise of {DELTAS[-1]} "
-            f"times that norm flips {noise} of the labels. Where five are there, published values of this "
-            "problem are compared with their range ({ref}`rule <one-choice>`).")
+            f"times that norm flips {noise} of the labels. Where five or more trainings of a pair "
+            "succeeded, the tables compare its published values with their range ({ref}`rule <one-choice>`).")
 
 
 def ends_in_words(shares):

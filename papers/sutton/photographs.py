@@ -36,7 +36,8 @@ def facts(runs):
     small, ten = tables.share_of((f["l2"] > 0) & (f["linf"] < LIMIT)), f["shares"][DELTAS[-1]]
     return {"images": len(f["correct"]), "correct": f["shares"]["attack"]["of"],
             "attacked": f["shares"]["attack"]["hits"], "largest": f["largest"], "draws": f["draws"],
-            "small": small, "every": small["hits"] == small["of"], "ten": ten["hits"],
+            "small": small, "every": small["hits"] == small["of"],
+            "change": 100 * float(np.median(f["linf"][f["l2"] > 0])), "ten": ten["hits"],
             "ten_percent": ten["percent"], "low": ten["low"], "high": ten["high"], "missed": not ten["hits"],
             "confidence": 95,
             "papers": f["network"] != "squeezenet", "paper": printed()}

@@ -12,7 +12,17 @@ import numpy as np
 import pandas as pd
 
 from papers.sutton import experiments, figures, tables
-from papers.sutton.experiments import CHOSEN, EPOCHS, NORMALISED, PAIRS, READINGS, TESTED, departures, screen
+from papers.sutton.experiments import (
+    CHOSEN,
+    DELTAS,
+    EPOCHS,
+    NORMALISED,
+    PAIRS,
+    READINGS,
+    TESTED,
+    departures,
+    screen,
+)
 from papers.sutton.tables import SPLITS
 from report import display, prose
 from report.comparison import mean_and_half
@@ -312,6 +322,11 @@ def bias(paper, *frames):
     return rows
 
 
+# What the columns of Tables 4, 5 and 9 to 12 show, by the keys of `tables.share`.
+SHARE_NAMES = {"accuracy": "accuracy", "attack": "attackable",
+               **{delta: f"flipped by noise of {delta} × the attack's norm" for delta in DELTAS}}
+
+
 def bias_of_tables(paper, runs):
     """A row a column of Tables 4 to 12: ours minus published over the problems of `runs`.
 
@@ -321,14 +336,14 @@ def bias_of_tables(paper, runs):
     for key, printed in tables.cifar10_shares(paper).items():
         item = {"accuracy": "table-4", "attack": "table-5"} | tables.RANDOM
         for split in SPLITS:
-            columns[paper[item[key]].label, f"{figures.SETS[split]}, %"] = [
+            columns[paper[item[key]].label, f"{SHARE_NAMES[key]}, {figures.SETS[split]}, %"] = [
                 (row[split].value, printed[row["class_a"], row["class_b"]][split])
                 for row in tables.shares(runs, key)]
     for item, norm in (("table-6", "l2"), ("table-7", "l1"), ("table-8", "linf")):
         for split in SPLITS:
             printed, ours = tables.printed(paper[item], split=split), tables.sizes(runs, norm)
-            for what, words in (("mean", "mean norm"), ("std", "spread of norms")):
-                columns[paper[item].label, f"{words}, {figures.SETS[split]}"] = [
+            for what, words in (("mean", "mean"), ("std", "standard deviation of the")):
+                columns[paper[item].label, f"{words} {figures.NORMS[norm]}, {figures.SETS[split]}"] = [
                     (row[what], printed[row["class_a"], row["class_b"]][what])
                     for row in ours if row["split"] == split]
     rows = []
@@ -347,15 +362,31 @@ def bias_of_tables(paper, runs):
     return rows
 
 
+def bias_in_words(rows):
+    """Which rows of `bias_of_tables` have an interval that leaves out zero; nothing of a single problem."""
+    rows = [row for row in rows if row["low"] is not None]
+    clear = {"below": [row for row in rows if row["high"] < 0],
+             "above": [row for row in rows if row["low"] > 0]}
+    count = sum(map(len, clear.values()))
+    parts = [f"The interval leaves out zero in {count or 'none'} of {len(rows)} rows."]
+    parts += [f"Ours lie {side} the published values in these: "
+              + "; ".join(f"{row['table']}, {row['column']}" for row in some) + "."
+              for side, some in clear.items() if some]
+    return " ".join(parts) if rows else ""
+
+
 def rank_facts(runs, printed):
-    """Rank correlations over problems of our shares with the published ones; {} of fewer than three."""
+    """Rank correlations over problems of our shares with the published ones; {} of fewer than three.
+
+    "attack" counts images of zero gradient as attackable.
+    """
     shares = figures.means(runs, printed)
-    both = {measure: [(share, printed[key][p]["test"]) for p, share in shares[measure]["percents"].items()]
-            for measure, key in (("step", "attack"), (10, 10))}
+    both = {key: [(share, printed[key][p]["test"]) for p, share in shares[key]["percents"].items()]
+            for key in ("attack", 10)}
     if min(map(len, both.values())) < 3:
         return {}
-    step, ten = (float(rank_correlations(*np.array(pairs).T[:, None])[0]) for pairs in both.values())
-    return {"step": step, "ten": ten, "n": len(both["step"])}
+    attack, ten = (float(rank_correlations(*np.array(pairs).T[:, None])[0]) for pairs in both.values())
+    return {"attack": attack, "ten": ten, "n": len(both["attack"])}
 
 
 def counting(zero):
@@ -364,7 +395,9 @@ def counting(zero):
 
 
 def shares_of_test(paper, *frames):
-    """`{data set: {"ours", "published"}}`: test images that a gradient step flips, percent by problem.
+    """`{data set: {"ours", "published"}}`: attackable test images, percent by problem.
+
+    Images of zero gradient count as attackable, as in the choice of the training.
 
     frames   runs by data set, in the order of `TESTED`; a problem whose training failed is left out
     """
@@ -375,7 +408,7 @@ def shares_of_test(paper, *frames):
         tried = {p: u["test"] for p, u in good.items() if u["test"]["tried"]}
         if tried:
             shares[dataset] = {
-                "ours": {p: tables.flipped_by_step(part)["percent"] for p, part in tried.items()},
+                "ours": {p: tables.percent(part, "attack") for p, part in tried.items()},
                 "published": {p: wanted.loc[p]["test", "share"] for p in tried}}
     return shares
 
@@ -389,8 +422,9 @@ def facts_of_test(shares):
              for key in ("ours", "published")}
     near = [CALLED[name] for name in CALLED
             if name in shares and abs(means["ours"][name] - means["published"][name]) <= NEAR]
-    return {"n": sum(len(both["ours"]) for both in shares.values()), **means["ours"],
-            "paper": means["published"], "only_there": near == [CALLED["cifar10"]],
+    pairs = {name: len(both["ours"]) for name, both in shares.items()}
+    return {"n": sum(pairs.values()), "pairs": pairs, **means["ours"], "paper": means["published"],
+            "only_there": near == [CALLED["cifar10"]],
             "nowhere": not near, "near": " and ".join(near)} if shares else {}
 
 
@@ -407,7 +441,7 @@ def draw_test(shares):
                    label=None if place else {"ours": "ours", "published": "paper, same pairs"}[key])
             ax.plot([place + shift] * len(percents), percents, "o", ms=4, color=display.GUIDE)
     ax.set_xticks(range(len(some)), [CALLED[name] for name in some])
-    ax.set(ylabel="label flipped by a gradient step,\n% of test images", ylim=(0, 112))
+    ax.set(ylabel="attackable, % of test images", ylim=(0, 112))
     ax.plot([], [], "o", ms=4, color=display.GUIDE, label="one class pair")
     figure.legend(loc="outside upper center", ncols=3, columnspacing=1, handlelength=1.2)
     return figure
@@ -469,7 +503,8 @@ def as_printed_in_words(runs, plain, printed, larger=None):
     ours, others, paper = (figures.in_percent(float(np.mean([shares[p] for p in both])))
                            for shares in (*trained, published))
     return (f"On {figures.counted(len(both), 'pair')} networks as printed are trained, too: {others} of the "
-            f"test images are attackable with them, {ours} with ours (paper: {paper}).")
+            f"test images are attackable with them, {ours} with ours (paper: {paper}); images of zero "
+            "gradient count.")
 
 
 def printed_facts(plain, printed):

@@ -154,6 +154,15 @@ def by_chance(counted, exact, samples):
     return bool(np.all(np.abs(counted - exact) <= allowed))
 
 
+def in_words(change):
+    """A change of `wrong_formulas` as a reader finds it: "exponent `n/2`, raised by ½"."""
+    for way, words in (("+ ½", "raised by ½"), ("− ½", "lowered by ½")):
+        if change.endswith(way):
+            return f"exponent `{change.removesuffix(way).strip()}`, {words}"
+    name, way = change.rsplit(" ", 1)
+    return f"`{name}`, {way}"
+
+
 def passed(data):
     """`[error built in, its bound, why the check does not notice it]`."""
     ratio = data["nearest_witness"]["truth_over_bound"] if data["nearest_witness"] else 0
@@ -162,7 +171,7 @@ def passed(data):
            "less": ("weaker", "wherever a case attains the bound, both formulas have the same value"
                     if near >= ATTAINED else
                     f"no case comes nearer to the bound than {100 * near:.3g}%, so a weaker formula passes")}
-    return [[f"`{m['change']}`", *why[m["claims"]]] for m in data["missed"]]
+    return [[in_words(m["change"]), *why[m["claims"]]] for m in data["missed"]]
 
 
 def _example(near):

@@ -144,10 +144,12 @@ def box_facts(levels):
     first, *_, last = levels.values()
     problems, small = first["problems"], max(shares[0] - share for share in shares) < SIZEABLE
     few = len(problems) < ENOUGH
+    counted = [v["readings"]["lost"]["susceptibility"] for v in (first, last)]      # with zero gradients
     paper = {name: published("cube", n, panel, "train", problems) for name, n, panel in (
         ("none", 0, "susceptibility"), ("most", 3, "susceptibility"), ("accuracy", 3, "accuracy"))}
     return {"pairs": len(problems), "alone": len(problems) == 1, "few": few, "hardly": not few and small,
-            "falls": shares[-1] < shares[0], "none": shares[0], "most": shares[-1], "paper": paper,
+            "none": shares[0], "most": shares[-1], "paper": paper,
+            "counted": dict(zip(("none", "most"), counted)),
             "accuracy": {"none": first["accuracy"]["train"], "most": last["accuracy"]["train"]}}
 
 
