@@ -235,7 +235,7 @@ page.text(natural, ranking.answer,
 #
 # 1. An attack that flips everything says nothing about which network is more robust.
 # 2. Before networks are ranked by a score, one network should be trained again: its spread is the least difference that means something.
-# 3. On these ten networks, measured distances to the boundary have the highest rank correlation with the attack. They cost more than ROBY.
+# 3. On these ten networks, measured distances to the boundary have the highest rank correlation with the attack.
 #
 # ## Try it
 #
