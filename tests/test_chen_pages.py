@@ -312,6 +312,9 @@ def test_what_protects_best_is_told_apart(monkeypatch):
     for pair in both.values():
         pair[1]["images_train"] = 60
     assert defence.shorter(TEN, TEN) == {}
+    del both["MNIST", "C"]      # too few are left
+    few = defence.facts(TEN, TEN)
+    assert few["upper"] is None and few["best"]["larger"] is few["best"]["smaller"] is False
 
 
 def test_figure_1_has_the_smaller_accuracy_and_says_why_its_networks_are_proxies():

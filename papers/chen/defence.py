@@ -118,7 +118,7 @@ def facts(*frames):
     """For sentences: how many pairs, how they were trained and attacked, in how many ROBY is smaller; or {}.
 
     `true` and `predicted` are `counts` by these classes; `best` are the two robust networks attacked least,
-    `upper` the half attacked least.
+    `upper` the half attacked least (None of fewer than four pairs).
     """
     both = pairs(*frames) if all(map(len, frames)) else {}
     if not both:
@@ -130,15 +130,15 @@ def facts(*frames):
     return {"pairs": len(both), "all": len(PRINTED), "true": counts(both, TRUE),
             "predicted": counts(both, PREDICTED),
             "names": " and ".join(f"{len(names)} on {data}" for data, names in models),
-            "best": {"larger": bool(min(gaps["original"][:2]) > 0),
-                     "smaller": bool(max(gaps["adversarial"][:2]) < 0),
+            "best": {"larger": half > 1 and bool(min(gaps["original"][:2]) > 0),
+                     "smaller": half > 1 and bool(max(gaps["adversarial"][:2]) < 0),
                      "names": " and ".join(model for _, model in least),
                      "rates": " and ".join(f"{100 * figures.success(both[name][1], 'text'):.0f}%"
                                            for name in least),
                      **{samples: " and ".join(f"{gap:+.2f}" for gap in some[:2]).replace("-", "−")
                         for samples, some in gaps.items()}},
             "upper": {"of": half, "rise": sum(gap > 0 for gap in gaps["original"][:half]),
-                      "fall": sum(gap < 0 for gap in gaps["adversarial"][:half])},
+                      "fall": sum(gap < 0 for gap in gaps["adversarial"][:half])} if half > 1 else None,
             **{f"{kind}_{name}": figures.between((pair[n][name] for pair in both.values()), unit="", digits=9)
                for n, kind in enumerate(KINDS) for name in ("epochs", "images_train")},
             **{kind: figures.between(100 * figures.success(pair[n], "text") for pair in both.values())
