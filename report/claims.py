@@ -138,8 +138,8 @@ def over_cases(cases, judge, *, what="cases", reads="", printed=None):
     needed = None
     if printed is not None:
         needed = sum(printed[case] for case in cases if case in printed)
-        strength = (f"judged in the strength of the paper's own numbers, on which it holds in "
-                    f"{sum(printed.values())} of {len(printed)} {what}")
+        strength = (f"on the paper's own numbers it holds in {sum(printed.values())} of {len(printed)} "
+                    f"{what}, so that it need not hold in all here")
         reads = "; ".join(filter(None, (reads, strength)))
     judged = {case: _case(judge, facts) for case, facts in cases.items()}
     evidence = _in_words(judged)

@@ -4,7 +4,7 @@ import math
 from report import claims as judging
 from report import display, numbers
 from report.cell import as_cell, bare
-from report.comparison import MARKS, ends, flat, whole_of
+from report.comparison import DIFFERS, MARKS, NEAR, OPEN, ends, flat, whole_of
 from report.display import MARK, markdown_table
 from report.prose import number
 from report.verdict import NOT_MEASURED, NOTHING
@@ -14,6 +14,8 @@ EXTRACTED = "string list"   # type of a column of signs as extracted; others hav
 UNITS = "ms", "RMS", "%"    # of columns whose cells are bare numbers
 GREY, DASH = "grey", "–"    # what stands for a mark at a value that has none
 SIGNS = {"proxy": GREY, "fitted": GREY, "unnamed image": DASH}
+MEANING = {NEAR: "near", OPEN: "open", DIFFERS: "differs"}      # of a mark, where a table counts them
+LEGEND = f"{MARK[True]} came out here, too; {MARK[False]} came out differently; {MARK[None]} open"
 
 
 def cell(value, printed=None, column=None, signs=None, name=""):
@@ -80,10 +82,10 @@ def counted(cells):
     """The line below a table: how many numbers have which mark, and how many differ by chance; or empty."""
     there = [c["mark"] for c in cells if c["mark"]]
     counts = {mark: there.count(mark) for mark in MARKS}
-    texts = [" · ".join(f"{mark} {n}" for mark, n in counts.items() if n)] * bool(there)
+    texts = [" · ".join(f"{mark} {MEANING[mark]}: {n}" for mark, n in counts.items() if n)] * bool(there)
     if chances := [c["chance"] for c in cells if c["mark"] and c["chance"]]:
-        texts.append(f"By chance alone about {sum(chances):.2g} of the {len(chances)} numbers with a range "
-                     "lie outside of it")
+        texts.append(f"By chance alone about {sum(chances):.2g} published numbers would lie outside our range "
+                    f"(of {len(chances)} that have one)")
     there = {SIGNS.get(c["status"]) for c in cells}
     if GREY in there:
         texts.append("Grey: tuned by the paper's value, or measured on another network or other data")
@@ -238,7 +240,8 @@ def freshness(results):
     """What a reader should know of runs that are out of date; empty where there is none."""
     old, of = ({(s.name, n) for s in results for n in getattr(s, which)}
                for which in ("outdated", "published"))
-    return f"{len(old)} of {len(of)} runs {'are' if len(old) > 1 else 'is'} out of date" if old else ""
+    verb = "are" if len(old) > 1 else "is"
+    return f"{len(old)} of {len(of)} runs {verb} out of date (measured by an older version)" if old else ""
 
 
 def captioned(words, label):
@@ -260,6 +263,11 @@ class _Pieces:
         self.headings = {label: REPRODUCED if label == "recorded" else label for label in runs}
         self.headings |= {self.main: built} if built else {}
 
+    def judges(self, label):
+        """Whether the numbers and statements of a run get marks: a small run of this page decides nothing."""
+        scale = self.runs[label]["scale"]
+        return label == "recorded" or (scale["fraction"] >= 1 and not scale["proxies"])
+
     def file(self, label):
         """Name of the picture of a run, in the folder of the page's pictures."""
         return f"{self.key}-{'recorded' if label == 'recorded' else 'run'}.png"
@@ -268,7 +276,7 @@ class _Pieces:
         """Tables of the results of a run, as (header, body, rest, caption)."""
         item, run, source = self.item, self.runs[label], self.headings[label]
         real = not run["scale"]["proxies"]      # embedded sample data are compared with no printed value
-        signs = marks(item, run["cells"]) if real else {}
+        signs = marks(item, run["cells"]) if self.judges(label) else {}
         if item.rows and run.get("rows"):
             caption = f"{item.title}: {display.symbols(item.caption)}"
             yield *compared_table(item, source, run["rows"], signs, self.hidden, printed_too=real), caption
@@ -337,16 +345,18 @@ class _Pieces:
     def claims(self, label):
         """The claims of the paper, judged by a run."""
         if judged := self.runs[label]["claims"]:
-            head = ["statement of the paper, summarised", self.headings[label]]
-            body = [[display.symbols(claim["claim"]), self._judged(claim)] for claim in judged]
+            legend = f" ({LEGEND})" if self.judges(label) else ""
+            head = ["statement of the paper, summarised", f"{self.headings[label]}{legend}"]
+            body = [[display.symbols(claim["claim"]), self._judged(claim, label)] for claim in judged]
             title = f"{self.item.title}: statements"
             yield markdown_table(head, body) if label == self.main else display.myst_table(head, body, title)
 
-    def _judged(self, claim):
-        """Mark and evidence of a claim, without what it waits for if the verdict above has that."""
+    def _judged(self, claim, label):
+        """Mark and evidence of a claim, without what it waits for where the verdict above says the same."""
         waits, so_far, shown = claim["evidence"].partition(judging.SO_FAR)
         once = so_far and waits in self.record["reason"]
-        return f"{MARK[claim['holds']]} {f'so far: {shown}' if once else claim['evidence']}"
+        evidence = f"so far: {shown}" if once else claim["evidence"]
+        return f"{MARK[claim['holds']]} {evidence}" if self.judges(label) else evidence
 
     def of_other(self, label):
         """The picture, the tables and the claims of another run."""

@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy import stats
 
-from papers.chen import claims, experiments, figures, handmade, models, pictures, ranking
+from papers.chen import claims, defence, experiments, figures, handmade, models, pictures, ranking
 from report import reference
 from report.comparison import compare
 from report.experiment import Results, labelled
@@ -145,6 +145,16 @@ def test_rank_agreement_with_intervals():
     assert accuracy["spearman"] is accuracy["low"] is None and accuracy["networks"] == ""
 
 
+def test_quantities_are_compared_with_roby_on_the_same_resamples():
+    nets = figures.networks(TEN)
+    gaps = ranking.beyond_roby(nets)
+    ranks = {row["quantity"]: row for row in ranking.rank_agreement(TEN)}
+    assert set(gaps) == {name for name, row in ranks.items() if row["spearman"] is not None} - {"ROBY, L2"}
+    gap, low, high = gaps["mean margin of the logits"]     # a perfect one: 1 in every resample
+    assert gap == pytest.approx(1 - ranks["ROBY, L2"]["spearman"]) and low <= gap <= high
+    assert (low, high) == pytest.approx((1 - ranks["ROBY, L2"]["high"], 1 - ranks["ROBY, L2"]["low"]))
+
+
 def test_networks_are_ranked_by_features_and_classes():
     assert ranking.by_features(TEN[:9]) == []
     rows = ranking.by_features(TEN)
@@ -204,7 +214,7 @@ def test_a_claim_without_a_coefficient_says_why():
         pd.DataFrame(ranking.correlations("2")(flat)))[1]
     printed = pd.DataFrame(reference.paper("chen")["table-3"].rows)     # on Fashion-MNIST alone
     assert highest(printed)[0] is True and signs(printed)[0] is True
-    assert "on which it holds in 1 of 3 data sets" in highest(printed)[1]
+    assert "on the paper's own numbers it holds in 1 of 3 data sets" in highest(printed)[1]
     assert highest(printed.assign(roby_2=0.5))[0] is False
 
 
@@ -222,7 +232,7 @@ def test_a_claim_is_judged_in_the_strength_of_the_papers_own_numbers(item, phras
     rule, (count, opposite) = claims.claim[item][phrase], STRENGTH[item, phrase]
     rows = pd.DataFrame(experiments.PAPER[item].rows).assign(status=None)
     holds, evidence = rule.judge(rows)
-    assert holds is True and f"on which it holds in {count} of " in evidence
+    assert holds is True and f"own numbers it holds in {count} of " in evidence
     assert rule.judge(opposite(rows))[0] is False
     some = rows.assign(status=np.where(rows.dataset == "MNIST", "proxy: small", None))
     assert rule.judge(some)[0] is None and rule.judge(opposite(some))[0] is False
@@ -279,6 +289,41 @@ def test_grouping_of_a_proxy_is_not_judged():
         assert rule.outcome([{"neighbours_pct": shares, "status": None}])[0] is True
         assert rule.outcome([{"neighbours_pct": dict.fromkeys(shares, 50.0), "status": None}])[0] is False
         assert rule.outcome([{"neighbours_pct": shares, "status": "proxy: small"}])[0] is None
+
+
+def test_what_protects_best_is_told_apart(monkeypatch):
+    """Four pairs; the natural network of each has a ROBY of 0.5 on clean and on adversarial images."""
+    robust = {"A": (0.1, 0.6, 0.4), "B": (0.2, 0.7, 0.3), "C": (0.9, 0.4, 0.6), "D": (0.8, 0.3, 0.7)}
+    both = {("MNIST", name): [{"success": 1.0, "original": 0.5, "adversarial": 0.5},
+                              dict(zip(("success", "original", "adversarial"), values))]
+            for name, values in robust.items()}
+    both = {name: [run | {"epochs": 2, "images_train": images} for run, images in zip(pair, (60, 20))]
+            for name, pair in both.items()}
+    monkeypatch.setattr(defence, "pairs", lambda *frames: both)
+    monkeypatch.setattr(figures, "success", lambda run, attack: run["success"])
+    monkeypatch.setattr(defence, "change", lambda a, b, samples: (b[samples] - a[samples], None, None))
+    monkeypatch.setattr(defence, "counts", lambda *_: {})
+    facts = defence.shorter(TEN, TEN)
+    assert facts["upper"] == {"of": 2, "rise": 2, "fall": 2} and facts["open"] == 2
+    assert facts["best"] == {"larger": True, "smaller": True, "names": "A and B", "rates": "10% and 20%",
+                             "original": "+0.10 and +0.20", "adversarial": "−0.10 and −0.20"}
+    both["MNIST", "B"][1]["original"] = 0.4
+    assert defence.facts(TEN, TEN)["best"]["larger"] is False
+    for pair in both.values():
+        pair[1]["images_train"] = 60
+    assert defence.shorter(TEN, TEN) == {}
+    del both["MNIST", "C"]      # too few are left
+    few = defence.facts(TEN, TEN)
+    assert few["upper"] is None and few["best"]["larger"] is few["best"]["smaller"] is False
+
+
+def test_figure_1_has_the_smaller_accuracy_and_says_why_its_networks_are_proxies():
+    natural, robust = TEN[:1].assign(test_accuracy=0.99), TEN[:1].assign(test_accuracy=0.96, asked=None)
+    assert figures.accuracies(natural, robust) == pytest.approx({"natural": 99, "robust": 96})
+    assert figures.proxy(natural, natural) is None
+    assert figures.proxy(natural.assign(reached=False), robust) == (
+        "proxy: natural network: even after 2 epochs the network is below the published accuracy on images "
+        "held out of training; robust network: trained for 2 epochs on 55,000 images, whatever its accuracy")
 
 
 def test_figures_show_what_is_there():

@@ -17,6 +17,7 @@ import torchvision
 from torch import nn
 
 from report.repository import ROOT
+from report.tidy import MIME
 from shared import inference
 from shared.attacks.gradient import PGD
 from shared.attacks.noise import RandomSearch
@@ -112,3 +113,26 @@ def test_what_a_shown_cell_prints_is_on_the_page(tmp_path, monkeypatch):
     code, printed = json.loads(source[0])["cells"]
     assert "print(1)" in code["source"] and printed["outputs"] and printed["source"]
     assert "remove-input" in printed["metadata"]["tags"]
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_the_parameters_of_a_small_run_are_called_so(tmp_path, monkeypatch, small):
+    """A page whose own run stands at its end shows larger ones: their parameters are others."""
+    monkeypatch.syspath_prepend(str(ROOT / "book/_ext"))
+    monkeypatch.setenv("BOUNDARY_RUNS", str(tmp_path))
+    monkeypatch.setenv("PROFILE", "quick")
+    import executed
+
+    def cell(spec):
+        output = nbformat.v4.new_output("display_data", data={MIME: {"myst": "x", "pictures": {}} | spec})
+        return nbformat.v4.new_code_cell("x", outputs=[output])
+
+    facts = {"notebook": "chen/iii_roby", "parameters": {}}
+    cells = [nbformat.v4.new_code_cell("x", metadata={"tags": ["parameters"]}),
+             *[cell({"kind": "foot"})] * small, cell({"kind": "stamp", "facts": facts})]
+    (tmp_path / "quick").mkdir()
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "quick/page.ipynb")
+    source = [(tmp_path / "quick/page.ipynb").read_text()]
+    env = SimpleNamespace(doc2path=lambda name: f"{name}.ipynb", note_dependency=lambda path: None)
+    executed.read(SimpleNamespace(env=env), "page", source)
+    assert ("own small run" in json.loads(source[0])["cells"][0]["source"]) == small

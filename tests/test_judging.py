@@ -171,7 +171,8 @@ def test_the_line_below_a_table_counts_marks_and_what_chance_alone_gives():
             {"n": "3", "x": Cell(80.0, low=75.0, high=85.0, n=9, over="trainings")},
             {"n": "4", "x": 60.0, "status": "proxy: p"}]
     assert pieces.counted(comparison.compare(item, rows)) == (
-        "≈ 1 · ? 1 · ≠ 2. By chance alone about 0.3 of the 3 numbers with a range lie outside of it. "
+        "≈ near: 1 · ? open: 1 · ≠ differs: 2. "
+        "By chance alone about 0.3 published numbers would lie outside our range (of 3 that have one). "
         "Grey: tuned by the paper's value, or measured on another network or other data.")
     assert pieces.counted([]) == ""
 

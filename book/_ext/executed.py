@@ -39,12 +39,13 @@ def marked(text, items, docname):
     return HEADING.sub(head, text)
 
 
-def parameter_table(facts):
-    """The parameters of the run that is shown, as a folded table."""
+def parameter_table(facts, small):
+    """The parameters of the run that built a page, as a folded table; whether that is a small one."""
     rows = [[f"`{p['parameter']}`", "the profile's" if (v := facts["parameters"].get(p["parameter"])) is None
              else f"`{v}`", p["meaning"], p["allowed"]]
             for p in parameters.rows(parameters.script_of(facts["notebook"]))]
-    return display.folded("Parameters of this run", display.markdown_table(
+    title = "Parameters of this page's own small run (its results stand at the end)"
+    return display.folded(title if small else "Parameters of this run", display.markdown_table(
         ["parameter", "this run", "meaning", "allowed"], rows))
 
 
@@ -81,7 +82,8 @@ def read(app, docname, source):
         if cell["cell_type"] != "code" or {"injected-parameters", "hide-cell"} & set(tags):
             continue  # set-up, the same everywhere: in the notebook, not on the page
         if "parameters" in tags:
-            page.append(new_markdown_cell(parameter_table(stamp[0]["facts"])))
+            small = any(spec.get("kind") == "foot" for spec in outputs)
+            page.append(new_markdown_cell(parameter_table(stamp[0]["facts"], small)))
             continue
         cell["outputs"] = [output for output in cell["outputs"] if wanted(output)]
         left = [output.get("data", {}).get(MIME) for output in cell["outputs"]]

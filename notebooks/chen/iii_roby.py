@@ -61,8 +61,8 @@ scale = page.scale(smoke=dict(trials=20), quick=dict(trials=1_000), paper=dict(t
 # %% [markdown]
 # ## The idea
 #
-# A network turns each image into a *feature vector*; here these are its *logits*, one number a class. The images of one class form a cloud. It has a
-# centre and a *width*, the mean distance of its samples to the centre. The paper expects that a network withstands small changes of an image if its
+# A network turns each image into a *feature vector*: in the paper the values before its last layer, here, as in the authors' later code, its *logits*,
+# one number a class. The images of one class form a cloud. It has a centre and a *width*, the mean distance of its samples to the centre. The paper expects that a network withstands small changes of an image if its
 # clouds are narrow and far apart. It needs no attack to see that, only clean images.
 #
 # Three scores come of it. **FSA** (feature subspace aggregation) is meant to be larger for narrower classes and **FSD** (feature subspace distance)
@@ -307,8 +307,8 @@ for item, data in handmade.any_model(features, labels, seed).items():
 # %%
 page.box(
     "Does ROBY, a robustness score from class overlap, follow the distance to the boundary?",
-    "Not on simulated classes: rescaling each network's overlaps to 0 to 1 hides how far apart its "
-    "classes are.",
+    "Not on simulated classes: rescaling the overlaps of each arrangement to 0 to 1 hides how far apart "
+    "its classes are.",
     "Over {n:,} arrangements of classes ROBY has rank correlation {roby.value:.2f} with the distance (95% "
     "interval {roby.low:.2f} to {roby.high:.2f}; −1 is perfect), the unscaled overlap has "
     "{overlap.value:.2f}.",

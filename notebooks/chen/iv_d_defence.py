@@ -52,8 +52,8 @@ page = start("chen/iv_d_defence", globals())
 # %% [markdown]
 # ## The idea
 #
-# *Adversarial training* {cite:p}`madry2018` defends a network: half of each training batch is attacked first, so that the network learns to give
-# attacked images their label. The result is a *robust network*, the usual one a *natural network*. In the picture the robust network keeps its
+# *Adversarial training* defends a network: it learns from attacked images, so that it gives them their label. Madry et al. {cite:p}`madry2018` attack every
+# training image. Chen et al. take as many clean as attacked images, so that we attack half of each batch. The result is a *robust network*, the usual one a *natural network*. In the picture the robust network keeps its
 # boundary away from every training point, as far as a small square reaches.
 #
 # A score of robustness should tell the two apart. The paper claims that {ref}`ROBY <chen-iii>` does: for the same architecture it is smaller for the
@@ -148,8 +148,8 @@ display.picture(figure, "Natural (circles) and robust networks (squares): how ma
                 "flips, and ROBY", "Left, the curves of robust networks lie far lower; right, six dots.")
 
 # %% [markdown]
-# The half-attacked batch equals that of the experiments ({download}`attacks.py <../../papers/chen/attacks.py>`). In this small case ROBY does
-# fall, for all three. Below it does not for ten larger networks.
+# The half-attacked batch equals that of the experiments ({download}`attacks.py <../../papers/chen/attacks.py>`). In this small case ROBY is smaller for
+# all three robust networks. Larger networks follow.
 #
 # ## What came out
 
@@ -164,7 +164,7 @@ page.text(BOTH, defence.facts,
           "epochs on {robust_images_train}.")
 
 # %% [markdown]
-# ### The defence works on some networks, on others hardly
+# ### How much the attack still flips after the defence
 #
 # The paper prints no attack success for its robust networks.
 
@@ -174,7 +174,7 @@ page.picture(BOTH, defence.draw_success, caption=(
     alt="A row a pair: natural networks near 100%, robust ones between a few percent and 100%.")
 
 # %% [markdown]
-# ### After adversarial training ROBY is smaller in some pairs, larger in others
+# ### ROBY after adversarial training, minus ROBY without it
 #
 # In the paper all these differences lie below 0. Rows stand in the order of the picture above: in the upper ones the defence works best.
 
@@ -183,11 +183,15 @@ page.picture(BOTH, defence.draw_changes, caption=(
     "ROBY of the robust minus that of the natural network, with 95% intervals over test images (true "
     "classes; one training each)"), alt="A row a pair: dots on both sides of 0, the paper's ticks left.")
 page.text(BOTH, defence.facts,
-          "With predicted classes, as in the paper's text, ROBY is smaller in {predicted.original.below} of "
-          "{predicted.original.of} pairs on clean images and in {predicted.adversarial.below} of "
-          "{predicted.adversarial.of} on adversarial ones (paper, same pairs: {predicted.original.paper} and "
-          "{predicted.adversarial.paper}). The other pairs do not count, as one network never predicts "
-          "some class. On the two best protected networks ({best.names}; {best.rates} flipped) ROBY changes "
+          "ROBY is smaller in {true.original.below} of {true.original.of} pairs on clean images and in "
+          "{true.adversarial.below} of {true.adversarial.of} on adversarial ones (paper, same pairs: "
+          "{true.original.paper} and {true.adversarial.paper}). With predicted classes, as in the paper's "
+          "text, these are {predicted.original.below} of {predicted.original.of} and "
+          "{predicted.adversarial.below} of {predicted.adversarial.of}; there a pair does not count if one "
+          "of its networks never predicts some class.")
+page.text(BOTH, defence.facts,
+          "In the {upper.of} best protected pairs ROBY rises on clean images in {upper.rise} and falls on "
+          "adversarial ones in {upper.fall}. On the best two ({best.names}; {best.rates} flipped) it changes "
           "by {best.original} on clean images and by {best.adversarial} on adversarial ones.")
 
 # %% [markdown]
@@ -205,7 +209,7 @@ page.text(natural, defence.natural_facts,
           "although the attack flips {rate} of their correctly classified images.")
 
 # %% [markdown]
-# ### In maps of the logits, attacked classes are no better grouped after the defence
+# ### Maps of the logits: attacked classes before and after the defence
 #
 # The paper shows maps (t-SNE), in which similar logits lie close together, and calls classes of robust networks more compact. We count the images
 # whose nearest neighbour in the map has their class. The paper prints no number.
@@ -213,20 +217,27 @@ page.text(natural, defence.natural_facts,
 # %%
 digits_of, robust_digits = (results.only(lambda run: run["data"] == "mnist") for results in BOTH)
 page.picture((digits_of, robust_digits), defence.draw_neighbours, caption="MNIST: classes in the maps",
-             alt="A row a network: clean images near 100%, attacked ones spread between 25% and 90%.")
+             alt="A row a network: clean images near 100%, attacked ones lower and widely spread.")
+page.text((digits_of, robust_digits), defence.neighbours,
+          "Of {of} networks, the robust one groups attacked classes better in {better}.")
 
 # %% [markdown]
 # ## Where it differs, and why
 #
-# - *Short training.* The two networks of a pair also differ in length of training, so that the defence is not the only cause of a difference. Full
-#   training is not measured yet.
 # - *The attack in training* takes 7 larger steps instead of the paper's 40, which would take about six times as long.
 # - *Single trainings.* Further trainings of LeNet alone move ROBY by more than most of these differences ({ref}`Section IV.C <chen-iv-c>`).
-#
+
+# %%
+page.text(BOTH, defence.shorter,
+          "- *Short training.* The robust networks learned from {robust_images_train} images in "
+          "{robust_epochs} epochs, the natural ones from {natural_images_train} in {natural_epochs}. The "
+          "defence is thus not the only cause of a difference. Full training is not measured yet.")
+
+# %% [markdown]
 # ## Three things to remember
 #
 # 1. A defence has to be checked by an attack: the same training protects one architecture and not another.
-# 2. ROBY fell or rose after adversarial training about equally often, also where the defence worked.
+# 2. ROBY can rise on clean images and fall on adversarial ones by the same training: it has to be said on which images it is computed.
 # 3. A difference between two single trainings is no effect of what was changed between them.
 #
 # ## Try it
@@ -244,7 +255,7 @@ display.show(display.folded("Answers", (
 # %% [markdown]
 # ## Item by item
 # ### Table V: ROBY of natural and robust networks
-# Our rows take true classes, as the authors' later code does; the text takes predicted ones.
+# Our rows, like the pictures above, take true classes, as the authors' later code does; the text takes predicted ones.
 
 # %% mystnb={"code_prompt_hide": "Hide Table V: {type}", "code_prompt_show": "Show Table V: {type}"} tags=["hide-output"]
 page.table("table-5", (*BOTH, again), figures.with_lengths(figures.with_retraining(defence.table_5)),
@@ -267,6 +278,9 @@ page.figure("figure-6", BOTH, **defence.of_samples("adversarial"))
 # %%
 page.figure("figure-1", [figures.those(results, ["ResNet101"]) for results in (digits_of, robust_digits)],
             **figures.FIGURE_1)
+page.text([figures.those(results, ["ResNet101"]) for results in (digits_of, robust_digits)],
+          figures.accuracies, "On clean test images the natural network has an accuracy of {natural:.1f}% "
+          "and the robust one of {robust:.1f}%; the smaller is compared with the published number.")
 
 # %% [markdown]
 # ### Figure 7: natural networks, clean images
@@ -299,18 +313,19 @@ page.figure("figure-9", robust_digits, **figures.of_maps("map_text", "adversaria
 best = page.best(*BOTH)
 facts = defence.facts(*best)
 larger = bool(facts) and facts["best"]["larger"]
-mixed = not facts or facts["predicted"]["original"]["below"] < 0.9 * facts["predicted"]["original"]["of"]
+mixed = not facts or facts["true"]["original"]["below"] < 0.9 * facts["true"]["original"]["of"]
 page.box(
     "Is ROBY, a robustness score, smaller (better) after adversarial training?",
-    "Only in {predicted.original.below} of {predicted.original.of} pairs of networks without and with it."
+    "Not always: of {true.original.of} architectures, each trained without and with adversarial images, "
+    "{true.original.below} get a smaller ROBY on clean images (paper: {true.original.paper})."
     if mixed else
-    "Yes, in {predicted.original.below} of {predicted.original.of} pairs, as in the paper.",
-    "ROBY is smaller in {predicted.original.below} of {predicted.original.of} pairs on clean images (paper, "
-    "same pairs: {predicted.original.paper}) and in {predicted.adversarial.below} of "
-    "{predicted.adversarial.of} on adversarial ones (paper: {predicted.adversarial.paper})."
-    + " On clean images of the two best protected networks it is larger." * larger,
-    "Our adversarial training was short; most networks can still be attacked."
-    if facts and facts["short"] else "",
+    "Yes: of {true.original.of} architectures, each trained without and with adversarial images, "
+    "{true.original.below} get a smaller ROBY on clean images (paper: {true.original.paper}).",
+    "On adversarial images {true.adversarial.below} do (paper: {true.adversarial.paper})."
+    + " On the two best protected networks ROBY is larger on clean images" * larger
+    + ", but smaller on adversarial ones" * (larger and facts["best"]["smaller"]) + "." * larger,
+    "Our adversarial training was short: the attack still flips more than a quarter of the images on {open} "
+    "of these networks." if facts and facts["short"] else "",
     facts=facts, results=BOTH, picture=defence.draw_slopes(*best) if facts else None,
     alt="A line for each pair from the natural to the robust network: ROBY falls or rises.")
 

@@ -152,7 +152,7 @@ def costs(runs):
 
 
 # %% [markdown]
-# ### ROBY takes one to two parts in a hundred of the attack's time
+# ### The time of ROBY in percent of the attack's
 #
 # The grey line is the share that the count of passes gives.
 
@@ -166,9 +166,10 @@ page.text(natural, lambda runs: cost.shares(costs(runs)),
           "{roby:.0f} ms.")
 
 # %% [markdown]
-# ### A step of the attack costs two to three forward passes
+# ### What a step of the attack costs, and how many steps the published times imply
 #
-# The paper's own times then tell how many steps its attack had. On MNIST and Fashion-MNIST that comes near the number that it states.
+# The paper's own times, divided by the cost of a step, tell how many steps its attack had. On MNIST and Fashion-MNIST that comes near the number that it
+# states.
 
 # %%
 page.picture(natural, lambda runs: cost.draw_steps(costs(runs)), caption=(
@@ -181,7 +182,7 @@ page.text(natural, lambda runs: cost.shares(costs(runs)),
 # %% [markdown]
 # ## Where it differs, and why
 #
-# We cannot say that our share differs: it lies above the published one, but a single timing is too rough.
+# A single timing is too rough to say whether our share differs from the published one.
 
 # %%
 page.text(natural, lambda runs: cost.shares(costs(runs)),
@@ -253,8 +254,8 @@ facts = cost.shares(rows)
 page.box(
     "Is ROBY, a robustness score without an attack, much cheaper than one?",
     "Yes: the attack takes about {nth:.0f} times as long.",
-    "On {networks} {names} networks the share is {ratio:.1f}% ({low:.1f}% to {high:.1f}% by network; "
-    "paper, ten networks: {paper:.1f}%).",
+    "On {networks} {names} networks ROBY takes {ratio:.1f}% of the attack's time ({low:.1f}% to "
+    "{high:.1f}% by network; paper, ten networks: {paper:.1f}%).",
     "Each network was timed once; a single timing can be off by {error:.0f}%.",
     facts=facts, results=[natural], picture=cost.draw_bars(rows) if facts else None,
     alt="A bar a network: the time of ROBY in percent of the attack's, with the paper's mean as a line.")

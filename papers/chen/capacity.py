@@ -107,9 +107,11 @@ def box_facts(runs, again, published, data="MNIST"):
     if not len(nets) or len(seeds) < 2:
         return {}
     wide = nets.set_index("model").loc[list(figures.WIDER)].asr_third * 100
+    narrow, widest = (models.FCNS[figures.WIDER[end]]["neurons"] for end in (0, -1))
     printed = [row["roby"] for row in published.values()]
     return {"sizes": len(nets), "seeds": len(seeds), "first": wide.iloc[0], "last": wide.iloc[-1],
-            "unlike": nets.status.notna().any(),
+            "narrow": narrow, "widest": widest,
+            "unlike": bool(nets.status.notna().any()),
             "sizes_low": nets.roby_2.min(), "sizes_high": nets.roby_2.max(),
             "seeds_low": seeds.roby_2.min(), "seeds_high": seeds.roby_2.max(),
             "paper_low": min(printed), "paper_high": max(printed)}

@@ -117,28 +117,40 @@ HEADER = {"reading": "features, classes"} | {
 def facts(*frames):
     """For sentences: how many pairs, how they were trained and attacked, in how many ROBY is smaller; or {}.
 
-    `true` and `predicted` are `counts` by these classes; `best` are the two robust networks attacked least.
+    `true` and `predicted` are `counts` by these classes; `best` are the two robust networks attacked least,
+    `upper` the half attacked least (None of fewer than four pairs).
     """
     both = pairs(*frames) if all(map(len, frames)) else {}
     if not both:
         return {}
-    least = sorted(both, key=lambda name: figures.success(both[name][1], "text"))[:2]
-    clean = [change(*both[name], "original")[0] for name in least]
+    by_success = sorted(both, key=lambda name: figures.success(both[name][1], "text"))
+    gaps = {samples: [change(*both[name], samples)[0] for name in by_success] for samples in SAMPLES}
+    least, half = by_success[:2], len(both) // 2
     models = pd.DataFrame(both.keys(), columns=("data", "model")).groupby("data", sort=False).model
     return {"pairs": len(both), "all": len(PRINTED), "true": counts(both, TRUE),
             "predicted": counts(both, PREDICTED),
             "names": " and ".join(f"{len(names)} on {data}" for data, names in models),
-            "best": {"larger": min(clean) > 0, "names": " and ".join(model for _, model in least),
+            "best": {"larger": half > 1 and bool(min(gaps["original"][:2]) > 0),
+                     "smaller": half > 1 and bool(max(gaps["adversarial"][:2]) < 0),
+                     "names": " and ".join(model for _, model in least),
                      "rates": " and ".join(f"{100 * figures.success(both[name][1], 'text'):.0f}%"
                                            for name in least),
-                     **{samples: " and ".join(f"{change(*both[name], samples)[0]:+.2f}" for name in least)
-                        .replace("-", "−") for samples in SAMPLES}},
+                     **{samples: " and ".join(f"{gap:+.2f}" for gap in some[:2]).replace("-", "−")
+                        for samples, some in gaps.items()}},
+            "upper": {"of": half, "rise": sum(gap > 0 for gap in gaps["original"][:half]),
+                      "fall": sum(gap < 0 for gap in gaps["adversarial"][:half])} if half > 1 else None,
             **{f"{kind}_{name}": figures.between((pair[n][name] for pair in both.values()), unit="", digits=9)
                for n, kind in enumerate(KINDS) for name in ("epochs", "images_train")},
             **{kind: figures.between(100 * figures.success(pair[n], "text") for pair in both.values())
                for n, kind in enumerate(KINDS)},
             "short": any(pair[1]["images_train"] < pair[0]["images_train"] for pair in both.values()),
             "open": sum(figures.success(pair[1], "text") > 0.25 for pair in both.values())}
+
+
+def shorter(*frames):
+    """`facts`, where robust networks were trained on fewer images than their natural ones; else {}."""
+    whole = facts(*frames)
+    return whole if whole and whole["short"] else {}
 
 
 def under_attack(runs):
@@ -160,6 +172,14 @@ def natural_facts(runs):
         "n": len(gaps), **{who: sum(gap[k] < 0 for gap in gaps.values()) for k, who in enumerate(
             ("ours", "paper"))},
         "rate": figures.between(100 * figures.success(u, "text") for u in runs.to_dict("records"))}
+
+
+def neighbours(natural, robust):
+    """For sentences: for how many networks the map of attacked images groups classes better when robust."""
+    shares = [{u["model"]: figures.grouped(u["map_text"], u["labels"]) for u in runs.to_dict("records")}
+              for runs in (natural, robust)]
+    both = [model for model in shares[0] if model in shares[1]]
+    return both and {"of": len(both), "better": sum(shares[1][m] > shares[0][m] for m in both)}
 
 
 # ---- pictures and figures ------------------------------------------------------------------------------

@@ -286,9 +286,17 @@ def panels(*frames):
             for u in frames[which].to_dict("records")}
 
 
+def accuracies(natural, robust):
+    """For sentences: accuracy on clean images of the natural and of the robust network of Figure 1."""
+    return {"natural": 100 * natural.test_accuracy.min(), "robust": 100 * robust.test_accuracy.min()}
+
+
 def proxy(*frames):
-    """Why the first of the networks that is a proxy is one; None where none is."""
-    return next((why for runs in frames for u in runs.to_dict("records") if (why := below(u))), None)
+    """Why the networks are proxies, the natural and the robust one; None where none is."""
+    whys = [f"{kind} network: {why.removeprefix('proxy: ')}"
+            for kind, runs in zip(("natural", "robust"), frames)
+            for u in runs.to_dict("records") if (why := below(u))]
+    return f"proxy: {'; '.join(whys)}" if whys else None
 
 
 FIGURE_1 = {      # what `page.figure` takes
@@ -297,7 +305,7 @@ FIGURE_1 = {      # what `page.figure` takes
         "neighbours_pct": dict.fromkeys(PANELS) | {
             name: grouped(*points) for name, points in panels(*frames).items()},
         "status": proxy(*frames),
-        "accuracy_on_originals_pct": 100 * min(runs.test_accuracy.min() for runs in frames)},
+        "accuracy_on_originals_pct": min(accuracies(*frames).values())},
     "alt": "Three maps of points, coloured by class: a natural network on clean and on adversarial images, a "
            "robust one on adversarial images."}
 
