@@ -13,6 +13,8 @@ PUBLISHED, REPRODUCED = "published", "reproduced"   # how tables call the paper'
 EXTRACTED = "string list"   # type of a column of signs as extracted; others have them as yes and no
 UNITS = "ms", "RMS", "%"    # of columns whose cells are bare numbers
 GREY, DASH = "grey", "–"    # what stands for a mark at a value that has none
+# What stands for the mark of a statement where a small run is shown, which decides nothing.
+HERE = {True: "so in this run: ", False: "not so in this run: ", None: ""}
 SIGNS = {"proxy": GREY, "fitted": GREY, "unnamed image": DASH}
 
 
@@ -268,7 +270,7 @@ class _Pieces:
         """Tables of the results of a run, as (header, body, rest, caption)."""
         item, run, source = self.item, self.runs[label], self.headings[label]
         real = not run["scale"]["proxies"]      # embedded sample data are compared with no printed value
-        signs = marks(item, run["cells"]) if real else {}
+        signs = marks(item, run["cells"]) if label == "recorded" else {}
         if item.rows and run.get("rows"):
             caption = f"{item.title}: {display.symbols(item.caption)}"
             yield *compared_table(item, source, run["rows"], signs, self.behind, printed_too=real), caption
@@ -338,7 +340,8 @@ class _Pieces:
         """The claims of the paper, judged by a run."""
         if judged := self.runs[label]["claims"]:
             head = ["statement of the paper, summarised", self.headings[label]]
-            body = [[display.symbols(claim["claim"]), self._judged(claim)] for claim in judged]
+            body = [[display.symbols(claim["claim"]), self._judged(claim) if label == "recorded" else
+                     HERE[claim["holds"]] + claim["evidence"]] for claim in judged]
             title = f"{self.item.title}: statements"
             yield markdown_table(head, body) if label == self.main else display.myst_table(head, body, title)
 

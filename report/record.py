@@ -63,9 +63,9 @@ def lacking(results, runs, of=""):
     def lacks(decides=None):
         asked = [(s.name, n) for s in results for n in s.published
                  if decides is None or decides.counts({"run": n, **s.labels.get(n, {})})]
-        away = sum(n not in runs[s] for s, n in asked)
-        if away:
-            return f"{away} of {len(asked)} runs{of}"
+        if away := sum(n not in runs[s] for s, n in asked):
+            some = len(asked) < sum(len(s.published) for s in results)
+            return f"{away} of {len(asked)} runs{of}{' that decide it' * some}"
         short = shortest([runs[s][n] for s, n in asked], parts)
         return f"full training{of} ({short})" if short else None
     return lacks
