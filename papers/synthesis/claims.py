@@ -86,6 +86,18 @@ CLAIMS = {
     "chen": ("On original samples robust models have a smaller ROBY than natural models.", robust_is_smaller)}
 
 
+HOLDS = {True: "holds", False: "does not hold", None: "open"}     # on these networks
+
+
+def outcome(rows):
+    """One sentence on what `judged` gives; empty of nothing."""
+    of = {holds: [short for short, _, held, _ in rows if held is holds] for holds in HOLDS}
+    said = {True: "hold", False: "do not hold", None: "cannot be judged on these networks"}
+    parts = [f"{len(some)} of {len(rows)} claims {said[holds]} ({', '.join(some)})"
+             for holds, some in of.items() if some]
+    return f"{'; '.join(parts)}." if parts else ""
+
+
 def judged(runs):
     """Rows for a table: paper, claim, whether it holds on networks of others, the numbers."""
     return [(reference.SHORT[key], words, *judge(runs)) for key, (words, judge) in CLAIMS.items()] \
