@@ -169,7 +169,8 @@ page.extra("one-number", (surroundings, classifiers), boundary.one_number,
            header={"network": "network", "attack": "trained on", "number": "an image is adversarial by",
                    "flagged": "false positives", "brittle": "false negatives, OptBrittle",
                    "margin": "false negatives, OptMargin"})
-page.text((classifiers, surroundings), detection.compared,
+facts = detection.compared(*page.best(classifiers, surroundings))
+page.text((classifiers, surroundings), lambda *_: facts,
           "On the worse kind, the threshold on the nearest distance is right on {alone:.1f}% of the {n} test "
           "pairs and on {known:.1f}% of the {learned:,} pairs that set it; the classifier trained on OptMargin "
           "is right on {worst.percent:.1f}% of the test pairs ({confidence}% interval {worst.low:.1f} to "
@@ -203,7 +204,7 @@ page.text(surroundings, lambda runs: detection.cost(runs)["looks"],
 # ## Try it
 #
 # 1. In the cell above, let the attack go on after the label has changed: replace `lead > 0` by `lead > -1`. What becomes of the accuracy?
-# 2. Set the threshold on the top-1 purity: replace `features(hit)[:, 0]` by `1 - features(found)[:, -3]`. Is it as good, here and on digits?
+# 2. Set the threshold on the top-1 purity: replace `features(hit)[:, 0]` by `1 - features(hit)[:, -3]`. Is it as good, here and on digits?
 # 3. `seed=1` trains another network with other directions. Does the pattern of Table 3 stay?
 
 # %%
@@ -286,15 +287,11 @@ page.text(surroundings, detection.arithmetic,
 # | images | so far the first of the ten thousand test images, four fifths of them to train on | likewise |
 
 # %%
-best = page.best(classifiers, surroundings)
-facts = detection.compared(*best)
-answer = "Hardly in this run."
+seen = "if a classifier was trained on that attack"
+answer = "Hardly in this run." if facts else "Not measured yet."
 if facts and facts["worst"]["percent"] > 75:
-    answer = "Mostly, if a classifier was trained on that attack."
-    if not facts["better"]:
-        answer = answer.replace(".", "; one threshold on the nearest distance does as well.")
-    elif facts["whole"]:
-        answer = "Yes, if a classifier was trained on that attack; it errs clearly less than one threshold."
+    answer = (f"Mostly, {seen}; one threshold on the nearest distance does as well." if not facts["better"] else
+              f"Yes, {seen}; it errs clearly less than one threshold." if facts["whole"] else f"Mostly, {seen}.")
 page.box(
     "Do boundary distances reveal that an image was attacked?", answer,
     "Trained on OptMargin (noise-resistant), a classifier errs on {errors.benign:.0f}% of clean digits and "

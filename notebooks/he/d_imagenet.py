@@ -219,9 +219,9 @@ overfits = facts.get("own") == 100 and facts["fits"] == "overfits"
 withstood = facts and facts["margin"]["percent"] > 50
 page.box(
     "On photographs, does an attack built to withstand noise defeat a vote over noisy copies?",
-    f"On our network {'mostly not' if withstood else 'mostly yes'}; it is far smaller than the paper's"
-    f"{', and our attack is shorter' * bool(shorter)}, so that the paper is not tested." if facts else
-    "We could not test this: our network is far smaller than the paper's.",
+    f"{'Mostly not' if withstood else 'Mostly'}, on a network far smaller than the paper's"
+    f"{' and with a shorter attack' * bool(shorter)}; the paper itself is not tested." if facts else
+    "Not measured yet.",
     "The vote is right on {margin.percent:.0f}% of {margin.of} attacked images (paper: {margin.paper}%) and "
     "on {benign.percent:.0f}% of the same images before the attack. The attack defeats "
     + ("every noisy copy that it was built on, but only " if overfits else
