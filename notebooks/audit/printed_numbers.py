@@ -251,8 +251,8 @@ page.box(
     "Do the numbers that these papers print agree with each other?",
     "{how}: {confirms} of the {checked} statements that can be checked without an experiment hold.",
     "Another {exceptions} hold with exceptions, and {contradicts} are contradicted by the same paper or by "
-    "arithmetic. For example, {impossible} of {rows} printed image distances of Shu et al. exceed the largest "
-    "possible distance; as squared distances they {fit}.",
+    "arithmetic. For example, {impossible} of {rows} printed image distances of Shu et al. exceed the "
+    "largest possible distance; as squared distances they {fit}.",
     "A number that passes can still be wrong, since this page measures nothing.",
     facts=facts, picture=audit.draw_counts(findings),
     alt="A bar for all papers and one for each, divided into statements that hold, that hold with "

@@ -309,8 +309,9 @@ page.box(
     "It almost always undoes a minimum-norm attack (OptBrittle), almost never one built to withstand noise "
     "(OptMargin)."
     if facts.get("opposite") else "Compare its shares for the two attacks." if facts else "Not measured yet.",
-    "The vote is right on {brittle.hits} of {brittle.of} digits of OptBrittle (paper: {brittle.paper.region}%) "
-    "and on {margin.hits} of {margin.of} of OptMargin (paper: {margin.paper.region}%).",
+    "The vote is right on {brittle.hits} of {brittle.of} digits of OptBrittle (paper: "
+    "{brittle.paper.region}%) and on {margin.hits} of {margin.of} of OptMargin (paper: "
+    "{margin.paper.region}%).",
     "OptMargin changes a digit {ratio:.2g} times as much. One network was tested; a weight of OptBrittle had "
     "been tuned to the {brittle.paper.region}% on another one.",
     facts=facts, picture=summaries.draw_vote(best) if facts else None,

@@ -312,9 +312,10 @@ if facts:
 page.box(
     "How far is the boundary from clean and from adversarial images?", answer,
     "Of {directions:,} directions per digit, the nearest crossing lies at {benign} (clean), {margin} "
-    f"(OptMargin) and {'within one search step, ' * facts.get('touches', False)}{{brittle}} (OptBrittle; medians "
-    "over {n} digits).",
-    "Distances are root mean squares (pixels {pixels}); OptBrittle itself moves a clean digit by {attack:.2g}.",
+    f"(OptMargin) and {'within one search step, ' * facts.get('touches', False)}{{brittle}} (OptBrittle; "
+    "medians over {n} digits).",
+    "Distances are root mean squares (pixels {pixels}); OptBrittle itself moves a clean digit by "
+    "{attack:.2g}.",
     facts=facts, picture=summaries.draw_nearest(best, facts["attack"]) if facts else None,
     alt="Three rows of dots, one dot a digit: the distance to the nearest boundary of clean digits, of "
         "OptMargin and of OptBrittle; a line marks how far OptBrittle moves clean digits.")

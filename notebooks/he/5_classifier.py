@@ -148,8 +148,8 @@ page.text(classifiers, detection.missed,
           "OptMargin examples for clean ones (n = {of}; paper: {paper:%}).")
 page.text(classifiers, detection.on_fgsm,
           "Trained and tested on FGSM examples, it takes {missed.percent:%} of them for clean ones "
-          "(n = {missed.of}; paper: {paper.missed:%}) and {flagged.percent:%} of the clean digits for attacked "
-          "ones (n = {flagged.of}; paper: {paper.flagged:%}).")
+          "(n = {missed.of}; paper: {paper.missed:%}) and {flagged.percent:%} of the clean digits for "
+          "attacked ones (n = {flagged.of}; paper: {paper.flagged:%}).")
 
 # %% [markdown]
 # ### A threshold on the nearest distance does about as well
@@ -172,9 +172,9 @@ page.extra("one-number", (surroundings, classifiers), boundary.one_number,
 facts = detection.compared(*page.best(classifiers, surroundings))
 page.text((classifiers, surroundings), lambda *_: facts,
           "On the worse kind, the threshold on the nearest distance is right on {alone:.1f}% of the {n} test "
-          "pairs and on {known:.1f}% of the {learned:,} pairs that set it; the classifier trained on OptMargin "
-          "is right on {worst.percent:.1f}% of the test pairs ({confidence}% interval {worst.low:.1f} to "
-          "{worst.high:.1f}%; paper: {paper}%).")
+          "pairs and on {known:.1f}% of the {learned:,} pairs that set it; the classifier trained on "
+          "OptMargin is right on {worst.percent:.1f}% of the test pairs ({confidence}% interval "
+          "{worst.low:.1f} to {worst.high:.1f}%; paper: {paper}%).")
 
 # %% [markdown]
 # ### The features are expensive
@@ -290,8 +290,9 @@ page.text(surroundings, detection.arithmetic,
 seen = "if a classifier was trained on that attack"
 answer = "Hardly in this run." if facts else "Not measured yet."
 if facts and facts["worst"]["percent"] > 75:
-    answer = (f"Mostly, {seen}; one threshold on the nearest distance does as well." if not facts["better"] else
-              f"Yes, {seen}; it errs clearly less than one threshold." if facts["whole"] else f"Mostly, {seen}.")
+    answer = (f"Mostly, {seen}; one threshold on the nearest distance does as well." if not facts["better"]
+              else f"Yes, {seen}; it errs clearly less than one threshold." if facts["whole"]
+              else f"Mostly, {seen}.")
 page.box(
     "Do boundary distances reveal that an image was attacked?", answer,
     "Trained on OptMargin (noise-resistant), a classifier errs on {errors.benign:.0f}% of clean digits and "

@@ -56,6 +56,7 @@ def facts(rows, runs):
     inside = cheap.loc[cheap.images.idxmax()]
     return {"whole": len(runs) == len(NETWORKS), "networks": len(runs), "groups": len(set(data.groups)),
             "images": data.values["attack"].shape[1], "level": f"{LEVEL:.0%}", "cheap": len(cheap),
+            "cost": 100 * first["seconds"] / comparison.seconds_of(runs, "attack"),
             "predicting": int(cheap.networks_predicts.sum()), "alone": int((cheap.natural_low > 0).sum()),
             "name": _named(cheap, "networks"), "value": _with_interval(first, "networks"),
             "natural": _with_interval(first, "natural"), "margin": _with_interval(base, "networks"),
@@ -65,14 +66,15 @@ def facts(rows, runs):
             "better": BETTER[bool(first["networks_better"])], "sharper": BETTER[bool(inside.images_better)]}
 
 
-BETTER = {True: "better than", False: "but no better than"}     # in the same draws; the protocol's rule
+# By the protocol's rule, whether the interval of the difference lies above 0.
+BETTER = {True: "better than", False: "not reliably better than"}
 
 
 def _named(cheap, level):
     """The instrument of the largest correlation, with those that tie with it."""
     largest = cheap[np.isclose(cheap[level].astype(float), cheap[level].max())].instrument
     first, *tied = (f"“{INSTRUMENTS[name][1]}”" for name in largest)
-    return f"{first} (tied with {' and '.join(tied)})" if tied else first
+    return f"{first} (tied with {', '.join(tied)})" if tied else first
 
 
 def _with_interval(row, level):
@@ -85,7 +87,18 @@ def answer(facts):
         return "Too few networks are measured to tell."
     if not facts["predicts"]:
         return "None does reliably; {name} comes closest."
-    return "{name} does, {better} the margin of the logits, which costs one forward pass."
+    if facts["better"] == BETTER[True]:
+        return "The {name} does, better than the margin of the logits."
+    return "The {name} does; whether better than the margin of the logits is open."
+
+
+def evidence(facts):
+    """The evidence of the box; the answer about all networks has named the instrument."""
+    whose = "its rank correlation" if facts.get("whole") else "the rank correlation of the {name}"
+    inside = "" if facts.get("top") == facts.get("name") else "the {top} has "
+    return (f"Over {{networks}} networks {whose} with the attack is {{value.is:.2f}} ({{level}} interval "
+            "{value.low:.2f} to {value.high:.2f}; −1: reverse order), the margin's {margin.is:.2f}; over "
+            f"images of one network {inside}{{within.is:.2f}} and the margin {{margin_within.is:.2f}}.")
 
 
 def lessons(rows, runs):
@@ -96,15 +109,17 @@ def lessons(rows, runs):
                 "says.\n2. Look at naturally trained networks alone, too: adversarially trained ones can "
                 "make a correlation by themselves.\n3. Compare each cheap measure with the margin of the "
                 "logits, which costs one forward pass.")
-    networks = ("To rank networks, {name} follows the attack ({value.is:.2f}), {better} the margin of the "
-                "logits ({margin.is:.2f})." if own["predicts"] else
+    networks = ("To rank networks, the {name} follows the attack ({value.is:.2f}); the margin of the logits "
+                "has {margin.is:.2f}." if own["predicts"] else
                 "To rank networks, no cheap instrument is reliable: attack them.")
     natural = ("The adversarially trained networks do not make this correlation by themselves: without them "
                "it is {natural.is:.2f}." if own["stays"] else
-               "Without the adversarially trained networks, the interval of this correlation reaches below "
-               "zero ({natural.low:.2f} to {natural.high:.2f}).")
-    return prose.fill(f"1. {networks}\n2. To rank the images of one network, {{top}} follows the attack most "
-                      "({within.is:.2f}), {sharper} the margin ({margin_within.is:.2f}).\n3. " + natural, own)
+               "The correlation over networks needs the adversarially trained ones: over the others alone it "
+               "is {natural.is:.2f}, with an interval that reaches below zero ({natural.low:.2f} to "
+               "{natural.high:.2f}).")
+    return prose.fill(f"1. {networks}\n2. To rank the images of one network, the {{top}} follows the attack "
+                      "most ({within.is:.2f}), {sharper} the margin ({margin_within.is:.2f}).\n3. " + natural,
+                      own)
 
 
 # ---- drawings --------------------------------------------------------------------------------------------
