@@ -161,11 +161,11 @@ def conclude(judged, proxies=(), what="cases", needed=None):
     holds = True if held >= needed > 0 else False if len(judged) - failed < needed else None
     if len(own) == len(judged):
         return holds, ""
-    names = " and ".join(own) if len(own) <= MANY else f"{len(own)} {what}"
+    names = " and ".join(f"“{case}”" for case in own) if len(own) <= MANY else f"{len(own)} {what}"
     others = f"the other {what} are not like the paper's"
     return holds, (
         f"tested on {names} alone; {others}" if holds is not None else
-        f"nothing on {names} contradicts it; {others}" if own and held == len(own) else
+        f"it holds on {names}; {others} and cannot confirm it" if own and held == len(own) else
         f"{'' if own else NOT_TESTED}some of these {what} are not like the paper's")
 
 

@@ -13,6 +13,8 @@ PUBLISHED, REPRODUCED = "published", "reproduced"   # how tables call the paper'
 EXTRACTED = "string list"   # type of a column of signs as extracted; others have them as yes and no
 UNITS = "ms", "RMS", "%"    # of columns whose cells are bare numbers
 GREY, DASH = "grey", "–"    # what stands for a mark at a value that has none
+# What stands for the mark of a statement where a small run is shown, which decides nothing.
+HERE = {True: "so in this run: ", False: "not so in this run: ", None: ""}
 SIGNS = {"proxy": GREY, "fitted": GREY, "unnamed image": DASH}
 MEANING = {NEAR: "near", OPEN: "open", DIFFERS: "differs"}      # of a mark, where a table counts them
 LEGEND = f"{MARK[True]} came out here, too; {MARK[False]} came out differently; {MARK[None]} open"
@@ -356,7 +358,7 @@ class _Pieces:
         waits, so_far, shown = claim["evidence"].partition(judging.SO_FAR)
         once = so_far and waits in self.record["reason"]
         evidence = f"so far: {shown}" if once else claim["evidence"]
-        return f"{MARK[claim['holds']]} {evidence}" if self.judges(label) else evidence
+        return f"{MARK[claim['holds']]} {evidence}" if self.judges(label) else HERE[claim["holds"]] + evidence
 
     def of_other(self, label):
         """The picture, the tables and the claims of another run."""

@@ -63,8 +63,9 @@ def lacking(results, runs, of=""):
     def lacks(decides=None):
         wanted = [(s.name, n) for s in results for n in s.published
                  if decides is None or decides.counts({"run": n, **s.labels.get(n, {})})]
-        if absent := sum(n not in runs[s] for s, n in wanted):
-            return f"{absent} of {len(wanted)} runs{of}"
+        if away := sum(n not in runs[s] for s, n in wanted):
+            some = len(wanted) < sum(len(s.published) for s in results)
+            return f"{away} of {len(wanted)} runs{of}{' that decide it' * some}"
         short = shortest([runs[s][n] for s, n in wanted], parts)
         return f"full training{of} ({short})" if short else None
     return lacks

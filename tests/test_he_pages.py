@@ -100,7 +100,7 @@ def test_a_claim_on_every_network_is_judged_on_the_papers_own():
     judge = claims.over_networks(lambda c: (c.margin.success_pct > 40, "seen"))
     holds, evidence = judge(cells)
     assert holds is None and evidence.startswith("MNIST, normal: seen; MNIST, adv.: seen; CIFAR-10, ")
-    assert "nothing on MNIST, normal contradicts it" in evidence
+    assert "it holds on “MNIST, normal”; the other networks are not like the paper's" in evidence
 
 
 # ---- facts and images --------------------------------------------------------------------------------------
@@ -185,9 +185,10 @@ def test_the_classifier_is_compared_with_the_threshold_on_the_same_images():
     around_all = runs(*(around(kind, block, far if kind == "benign" else near)
                         for block in (0, 1) for kind in ("benign", "margin", "brittle")))
     facts = detection.compared(classifier_of(trained_on=2), around_all)
-    assert (facts["share"], facts["learned"], facts["n"], facts["pairs"]) == (1, 2, 2, 2)
-    assert (facts["least"], facts["most"], facts["better"]) == (100, 100, False)
-    assert [share["percent"] for share in facts["network"] + facts["threshold"]] == [50, 0, 0, 0]
+    assert (facts["learned"], facts["n"], facts["missed"], facts["whole"]) == (2, 2, None, False)
+    assert (facts["known"], facts["alone"], facts["limit"], facts["better"]) == (100, 100, 0, False)
+    assert facts["errors"] == {"benign": 50, "margin": 0} and facts["print"] == {"benign": 9.6, "margin": 7.2}
+    assert [share["percent"] for share in facts["classifier"] + facts["threshold"]] == [50, 0, 0, 0]
     figure = detection.draw_compared(facts)
     assert figure.axes[0].lines[0].get_xdata()[0] == pytest.approx(0.17)    # between the steps 8 and 9
     plt.close(figure)
@@ -239,9 +240,11 @@ def test_directions_of_one_image_lead_to_its_class_or_nowhere():
 def test_a_box_of_boundary_distances_shows_every_digit_and_the_attack(monkeypatch):
     monkeypatch.setattr(summaries.record, "read", lambda *_: None)
     rows = runs(searched("benign", [0.3, 0.4, 1.0], [1.0] * 3), searched("margin", [0.1, 0.1], [0.4] * 2),
-                searched("brittle", [0.02], [0.02])).assign(step=0.02)
+                searched("brittle", [0.02], [0.02])).assign(step=0.02, directions=784, negatives=True)
     facts = summaries.nearest(rows)
     assert (facts["benign"], facts["margin"], facts["n"], facts["attack"]) == (0.4, 0.1, "1 to 3", None)
+    assert facts["directions"] == 1568 and facts["touches"]
+    assert not summaries.nearest(rows.assign(step=0.01, negatives=False))["touches"]
     figure = summaries.draw_nearest(rows, 0.05)
     assert sum(len(dots.get_offsets()) for dots in figure.axes[0].collections) == 6
     assert figure.axes[0].get_xticklabels()[-1].get_text() == "none"

@@ -395,7 +395,8 @@ def test_a_claim_that_some_runs_decide_waits_for_no_others():
                        labels={f"{name}-1": {"name": name} for name in "abc"})]
     runs = {"s": {"a-1": store.Run("a-1", {}, {"images": [5, 9]}, {}, 1, None, {}, {"data": {}})}}
     lacking = record.lacking(results, runs, " of Table 1")
-    assert lacking() == "2 of 3 runs of Table 1" and lacking(rule) == "1 of 2 runs of Table 1"
+    assert lacking() == "2 of 3 runs of Table 1" and lacking(rule) == (
+        "1 of 2 runs of Table 1 that decide it")
     assert lacking(claims.Rule(None, counts=lambda labels: labels["name"] == "a")) is None
     optional = Results("more", dict.fromkeys("xy"), sizes=("images",), optional=True)
     assert record.lacking([*results, optional], runs | {"more": {}})() == "2 of 3 runs"
@@ -497,11 +498,11 @@ def test_proxies_are_shown_and_a_claim_on_them_may_fail_not_hold():
     proxy = {"status": "proxy: a small network"}
     cases = CASES | {"b": CASES["b"] | proxy}
     assert judge(cases) == (
-        None, "a: 99% near; b: 64% near (nothing on a contradicts it; the other networks are not like the "
-              "paper's)")
+        None, "a: 99% near; b: 64% near (it holds on “a”; the other networks are not like the paper's and "
+              "cannot confirm it)")
     assert judge(cases | {"b": LOW | proxy})[0] is None
     assert judge(cases | {"a": LOW}) == (
-        False, "a: 1% near; b: 64% near (tested on a alone; the other networks are not like the paper's)")
+        False, "a: 1% near; b: 64% near (tested on “a” alone; the other networks are not like the paper's)")
     assert judge({"b": cases["b"]}) == (
         None, "b: 64% near (not tested: some of these networks are not like the paper's)")
 

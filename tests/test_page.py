@@ -86,6 +86,17 @@ def test_embedded_data_are_compared_with_no_published_value(paper, name):
     assert "published" in small and not re.search(r"≈|≠", small)
 
 
+def test_a_small_run_has_no_marks():
+    """Neither at numbers nor at statements: what it shows is said in words."""
+    item = reference.paper("chen")["table-1"]
+    built = record.build(item, rows=item.rows, claims=dict.fromkeys(item.claims, Rule(None, open="open")))
+    built["rows"] = item.rows
+    built["claims"] = [claim | {"holds": True, "evidence": "seen"} for claim in built["claims"]]
+    whole, foot, _ = pieces.shown(item, {"recorded": built, "this run, quick": built})
+    assert "≈" in whole and "✓ seen" in whole and not re.search("[≈≠✓✗]", foot)
+    assert "| so in this run: seen" in foot
+
+
 def test_a_readers_own_numbers_come_first_in_a_notebook(monkeypatch):
     """Of a printed table and of one of ours; the book has the recorded ones on the page."""
     shown = []

@@ -120,7 +120,15 @@ def test_correlations_of_orders_that_are_known(monkeypatch):
     assert not rows.networks_better.any()               # than a margin that ranks perfectly
     assert comparison.best(compared, runs)["instrument"] in ("mixing", "transfer", "roby", "gradient")
     facts = figures.facts(compared, runs)
-    assert facts["predicts"] == "predicts" and facts["images"] == 55 and facts["networks"] == 24
+    assert facts["predicts"] and facts["whole"] and (facts["images"], facts["networks"]) == (55, 24)
+    assert facts["name"].count("“") == 4 and "tied with" in facts["name"]      # of these means, all but one
+    assert facts["better"] == facts["sharper"] == "not reliably better than" and facts["margin"]["is"] == 1
+    assert "is open" in figures.answer(facts) and "its rank" in figures.evidence(facts)
+    assert "does, better than" in figures.answer(facts | {"better": figures.BETTER[True]})
+    assert "{top} has" in figures.evidence(facts | {"top": "another"})
+    assert figures.answer(facts | {"predicts": False}).startswith("None does reliably")
+    assert "Too few" in figures.answer(figures.facts(comparison.compared(runs[:12]), runs[:12]))
+    assert figures.lessons(compared, runs).startswith("1. To rank networks, the “mixing")
 
 
 def test_an_instrument_that_costs_as_much_as_the_attack_is_not_cheap(monkeypatch):
@@ -171,6 +179,12 @@ def test_claims_hold_and_fail_on_networks_of_others_alone():
         changed = runs.copy()
         changed.at[place[run], column] = value
         assert holds(changed) == {k: k != key for k in claims.CLAIMS}, key
+
+
+def test_how_the_claims_came_out_is_one_sentence():
+    rows = [("Ren et al.", "", True, ""), ("Shu et al.", "", False, ""), ("He et al.", "", True, "")]
+    assert claims.outcome(rows) == "Of the 3 claims 2 hold (Ren et al., He et al.), 1 does not (Shu et al.)."
+    assert claims.outcome([]) == ""
 
 
 def test_a_claim_without_its_networks_is_open():

@@ -245,14 +245,14 @@ show_findings("the published scripts", lambda f: f.kind == "scripts")
 # %%
 facts = {"checked": checked, "confirms": totals["confirms"], "exceptions": totals["holds with exceptions"],
          "contradicts": totals["contradicts"], "impossible": int((distances.as_norm > 1).sum()),
-         "rows": len(distances),
+         "rows": len(distances), "fit": "fit" if distances.as_square.max() <= 1 else "do not fit either",
          "how": "Mostly" if 2 * totals["confirms"] > checked else "For the smaller part"}
 page.box(
     "Do the numbers that these papers print agree with each other?",
     "{how}: {confirms} of the {checked} statements that can be checked without an experiment hold.",
     "Another {exceptions} hold with exceptions, and {contradicts} are contradicted by the same paper or by "
-    "arithmetic. For example, {impossible} of {rows} image distances of Shu et al. are too long unless "
-    "squared.",
+    "arithmetic. For example, {impossible} of {rows} printed image distances of Shu et al. exceed the "
+    "largest possible distance; as squared distances they {fit}.",
     "A number that passes can still be wrong, since this page measures nothing.",
     facts=facts, picture=audit.draw_counts(findings),
     alt="A bar for all papers and one for each, divided into statements that hold, that hold with "

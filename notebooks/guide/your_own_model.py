@@ -106,10 +106,11 @@ page.box(
     "How do I test the robustness of my own classifier?",
     "Copy one script: it attacks any image classifier and writes a report card.",
     "For its small example network, accuracy is {accuracy:.0f}% on clean digits (n = {n}) and {pgd:.0f}% "
-    "under a gradient attack (PGD, n = {attacked}).",
+    "under a gradient attack (PGD, each pixel changed by at most {size:.2g} of its range; n = {attacked}).",
     "Compare networks on the same images only, since other images change every number.",
     facts={"accuracy": 100 * inference.accuracy(model, x_test, y_test), "n": len(x_test),
-           "pgd": 100 * attacked.robust_accuracy, "attacked": len(x)},
+           "pgd": 100 * attacked.robust_accuracy, "attacked": len(x),
+           "size": (attacked.x_adv - x).abs().max().item()},
     picture=guide.draw_script(model, x, attacked, report),
     alt="Three digits with their labels, the same three with grey spots and other labels, and four numbers "
         "of the report card.")

@@ -306,12 +306,14 @@ best = page.best(attacks)
 facts = summaries.vote(best)
 page.box(
     "Does a vote over noisy copies undo an adversarial attack?",
-    "It almost always undoes an ordinary attack, almost never one built to withstand noise."
+    "It almost always undoes a minimum-norm attack (OptBrittle), almost never one built to withstand noise "
+    "(OptMargin)."
     if facts.get("opposite") else "Compare its shares for the two attacks." if facts else "Not measured yet.",
-    "The vote is right on {brittle.hits} of {brittle.of} digits of a minimum-norm attack (paper: "
-    "{brittle.paper.region}%, to which we tuned the attack) and on {margin.hits} of {margin.of} of the "
-    "noise-resistant one (OptMargin; paper: {margin.paper.region}%).",
-    "OptMargin changes a digit {ratio:.2g} times as much; only one network was tested.",
+    "The vote is right on {brittle.hits} of {brittle.of} digits of OptBrittle (paper: "
+    "{brittle.paper.region}%) and on {margin.hits} of {margin.of} of OptMargin (paper: "
+    "{margin.paper.region}%).",
+    "OptMargin changes a digit {ratio:.2g} times as much. One network was tested; a weight of OptBrittle had "
+    "been tuned to the {brittle.paper.region}% on another one.",
     facts=facts, picture=summaries.draw_vote(best) if facts else None,
     alt="Accuracy of the network alone and of a vote over noisy copies, on clean digits and on digits of two "
         "attacks, with intervals and the published values.")

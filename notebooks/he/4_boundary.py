@@ -67,12 +67,12 @@ searches = page.results(experiments.line_searches)
 # predicted label changes. The distance of this change is the *boundary distance* of the direction, and the new label its *adjacent class*.
 #
 # The paper follows many random directions from each image: on MNIST 784 mutually orthogonal ones and their opposites, on CIFAR-10 a thousand. It
-# claims that adversarial images differ from clean ones in both quantities: their boundary is nearer, and for minimum-norm examples
-# (*OptBrittle*) most directions lead to one and the same class. If that holds, an attack leaves a trace that a second classifier can find
-# ({ref}`Section 5 <he-5>`).
+# claims that adversarial images differ from clean ones in both quantities: their boundary is nearer, and around examples of the minimum-norm
+# attack (*OptBrittle*) most directions lead to one and the same class. If that holds, an attack leaves a trace that a second classifier can
+# find ({ref}`Section 5 <he-5>`).
 #
-# Networks, images and attacks are those of {ref}`Section 3 <he-3>`: *OptMargin* makes examples that withstand noise, {term}`FGSM` takes one
-# step.
+# Networks, images and attacks are those of {ref}`Section 3 <he-3>`: OptBrittle makes the smallest change that it finds, *OptMargin* makes
+# examples that withstand noise, and {term}`FGSM` takes one step.
 #
 # ## Step by step: line searches from one image
 #
@@ -139,12 +139,15 @@ page.picture(distances, summaries.draw_kinds, caption=(
     alt="Two panels with a row for each kind of image and a dot for each of two networks.")
 
 # %% [markdown]
-# ### The nearest boundary is far from clean digits and touches minimum-norm examples
+# ### The nearest boundary is far from clean digits and touches OptBrittle examples
 #
-# OptBrittle stops as soon as the label has changed, so that its examples lie within one step of the boundary. OptMargin moves on until the noise of
-# its own vectors does no harm. Its examples lie further from the boundary, but not as far as clean digits.
+# OptBrittle stops as soon as the label has changed, so that its examples lie within one step of the boundary. OptMargin moves on until noisy
+# copies of the image are misclassified, too. Its examples lie further from the boundary, but not as far as clean digits.
 #
-# ### Behind the boundary of a minimum-norm example lies one class
+# The more directions are tried, the nearer is the nearest boundary. The {ref}`report card <report-card>` tries far fewer, so that its distances
+# are larger for the same two networks.
+#
+# ### Behind the boundary of an OptBrittle example lies one class
 #
 # From an OptBrittle example nearly all directions lead back to the true class. OptMargin leaves no such trace: its top-1 purity is close to that of
 # clean digits.
@@ -195,7 +198,7 @@ page.text(searches, by_step,
 # ## Three things to remember
 #
 # 1. An attack that minimises its perturbation leaves the image at the boundary, and random directions show it.
-# 2. An attack that asks for robustness to noise moves away from the boundary; the order of the kinds stays.
+# 2. An attack that asks for robustness to noise moves away from the boundary; its examples stay nearer to it than clean digits.
 # 3. A random direction is a poor attacker: it crosses much later than a perturbation that is chosen.
 #
 # ## Try it
@@ -302,18 +305,20 @@ best = page.best(distances)
 facts = summaries.nearest(best)
 answer = "Not measured yet."
 if facts:
-    answer = ("In random directions it is far from clean digits, nearer to noise-resistant adversarial ones, "
-              "and it touches ordinary adversarial ones."
+    answer = ("In random directions it is far from clean digits, nearer to noise-resistant adversarial ones "
+              "(OptMargin), and next to minimum-norm ones (OptBrittle)."
               if facts["benign"] > facts["margin"] > facts["brittle"] else
               "The three kinds of digit stand in another order in this run.")
 page.box(
     "How far is the boundary from clean and from adversarial images?", answer,
-    "For {n} digits each, the median distance to the nearest boundary is {benign} (clean), {margin} "
-    "(OptMargin) and at most {brittle} (minimum-norm attack; root mean square, pixels {pixels}).",
-    "An attack, however, finds it {attack:.2g} from clean digits.",
+    "Of {directions:,} directions per digit, the nearest crossing lies at {benign} (clean), {margin} "
+    f"(OptMargin) and {'within one search step, ' * facts.get('touches', False)}{{brittle}} (OptBrittle; "
+    "medians over {n} digits).",
+    "Distances are root mean squares (pixels {pixels}); OptBrittle itself moves a clean digit by "
+    "{attack:.2g}.",
     facts=facts, picture=summaries.draw_nearest(best, facts["attack"]) if facts else None,
     alt="Three rows of dots, one dot a digit: the distance to the nearest boundary of clean digits, of "
-        "OptMargin and of a minimum-norm attack; a line marks how far the attack moves clean digits.")
+        "OptMargin and of OptBrittle; a line marks how far OptBrittle moves clean digits.")
 
 # %%
 page.finish()

@@ -216,15 +216,17 @@ if len(best) and len(under_noise):
     facts = photographs.votes(best) | photographs.fitted(under_noise, best)
 shorter = len(best) and best.iterations[best.kind == "margin"].max() < page.full.iterations
 overfits = facts.get("own") == 100 and facts["fits"] == "overfits"
+withstood = facts and facts["margin"]["percent"] > 50
 page.box(
     "On photographs, does an attack built to withstand noise defeat a vote over noisy copies?",
-    "We could not test this: our network is far smaller than the paper's"
-    + (", our attack shorter." if shorter else "."),
-    ("All noisy copies that our attack used are misclassified, but only {others:.0f}% of new ones ({images} "
-     "images tested). " if overfits else "Of the noisy copies that our attack used, {own:.0f}% are "
-     "misclassified, of new ones {others:.0f}% ({images} images tested). ")
-    + "The vote is right on {margin.hits} of {margin.of} attacked images (paper: {margin.paper}%) and on "
-      "{benign.hits} of {benign.of} clean ones.",
+    f"{'Mostly not' if withstood else 'Mostly'}, on a network far smaller than the paper's"
+    f"{' and with a shorter attack' * bool(shorter)}; the paper itself is not tested." if facts else
+    "Not measured yet.",
+    "The vote is right on {margin.percent:.0f}% of {margin.of} attacked images (paper: {margin.paper}%) and "
+    "on {benign.percent:.0f}% of the same images before the attack. The attack defeats "
+    + ("every noisy copy that it was built on, but only " if overfits else
+       "{own:.0f}% of the noisy copies that it was built on, and ")
+    + "{others:.0f}% of fresh ones ({images} of these images).",
     facts=facts,
     picture=summaries.draw_copies(best, under_noise) if {"own", "margin"} <= facts.keys() else None,
     alt="Left, the share of noisy copies that are misclassified, with the noise of the attack and with new "

@@ -52,8 +52,8 @@ instruments = page.results(experiments.instruments)
 #
 # Do these five say the same? Here all of them measure the same networks on the same images. A strong attack is the yardstick: the norm of
 # the smallest perturbation that Carlini and Wagner's attack finds. An instrument that costs much less than this attack and ranks networks or images
-# in the same order would be useful in practice. The networks, the settings, the questions and the rules of judging were
-# {ref}`fixed before the runs <protocol-five-instruments>`.
+# in the same order would be useful in practice. A sixth measure, the margin of the logits, is the baseline: it needs one forward pass. The
+# networks, the settings, the questions and the rules of judging were {ref}`fixed before the runs <protocol-five-instruments>`.
 #
 # ## Step by step: the five notions on one image
 #
@@ -140,28 +140,42 @@ assert abs(measure(network, many, torch.tensor([numbers[int(k)] for k in called]
 # %% [markdown]
 # ## What came out
 #
-# ### How the instruments rank networks and images
+# ### Only the step along the gradient predicts the order of networks; the margin ranks images, not networks
+#
+# The *rank correlation* with the attack's norm is 1 if an instrument puts networks (or images) in the attack's order, 0 if the two orders have
+# nothing in common, and −1 if the instrument reverses the order. All instruments are turned so that larger means farther from the boundary.
 #
 # The left panel ranks networks by the mean over their images. The right panel ranks the images of one network, on average over
-# the networks; ROBY has no value of an image. The margin of the logits, grey, is a baseline: it needs one forward pass.
+# the networks; ROBY has no value of an image. An instrument *predicts* the order if its interval lies above 0, and is *better* than the margin if
+# that of their difference does. *Cheap* is what costs at most a tenth of the attack's time.
 
 # %%
 best = page.best(instruments)
 rows = comparison.compared(best)
 facts = figures.facts(rows, best)
 page.picture(instruments, lambda _: figures.draw_correlations(rows), caption=(
-    "Rank correlation of each instrument with the norm of Carlini and Wagner's attack; lines: 99% intervals, "
-    "over groups of networks (left) and over images (right). Grey: the baseline"),
-    alt="Two panels with a row for each of six instruments, a dot and a line on an axis from -1 to 1.")
+    "Rank correlation of five instruments and the baseline (grey) with the norm of Carlini and Wagner's "
+    "attack (1: the same order); lines: 99% intervals, over groups of networks (left) and images (right)"),
+    alt="Two panels with a row for each of five instruments and a baseline, a dot and a line on an axis "
+        "from -1 to 1.")
 page.text(instruments, lambda _: facts,
-          "Of the instruments that cost at most a tenth of the attack, “{name}” ranks networks best. It "
-          "{predicts} their order ({value:.2f}, {level} interval {low:.2f} to {high:.2f}; naturally trained "
-          "networks alone: {natural:.2f}, {natural_low:.2f} to {natural_high:.2f}) and {better} the margin "
-          "({margin:.2f}). Over the images of one network, “{top}” has the largest correlation, {within:.2f} "
-          "({images} images that all {networks} networks classify correctly).")
+          "**Over networks**, the attack's order is predicted by {predicting} of {cheap} cheap instruments. "
+          "The {name} has the largest correlation, {value.is:.2f} ({level} interval {value.low:.2f} to "
+          "{value.high:.2f}; {networks} networks of {groups} kinds), at {cost:.0f}% of the attack's time. It "
+          "is {better} the margin of the logits ({margin.is:.2f}; {margin.low:.2f} to {margin.high:.2f}): "
+          "that is decided by the interval of their difference, over few kinds of network.")
+page.text(instruments, lambda _: facts,
+          "**Over naturally trained networks alone**, the interval lies above zero for {alone} of {cheap} "
+          "cheap instruments. The {name} has {natural.is:.2f} ({natural.low:.2f} to {natural.high:.2f}), the "
+          "margin {margin_natural.is:.2f} ({margin_natural.low:.2f} to {margin_natural.high:.2f}).")
+page.text(instruments, lambda _: facts,
+          "**Over the images of one network**, the {top} has the largest correlation of the cheap ones: "
+          "{within.is:.2f} ({within.low:.2f} to {within.high:.2f}; {images} images that all {networks} "
+          "networks classify correctly), {sharper} the margin ({margin_within.is:.2f}; "
+          "{margin_within.low:.2f} to {margin_within.high:.2f}).")
 
 # %% [markdown]
-# ### The networks one by one
+# ### Among these networks, a larger margin goes with a nearer attack
 #
 # Each dot is a network, hollow where it was trained adversarially. If an instrument ranked all networks as the attack does, its dots would rise
 # from left to right.
@@ -170,17 +184,19 @@ page.text(instruments, lambda _: facts,
 page.picture(instruments, figures.draw_networks, caption=(
     "Mean norm of Carlini and Wagner's attack over the mean of each instrument, a dot a network; the "
     "instruments are turned so that larger means farther from the boundary"),
-    alt="Six panels of dots in four colours, one for each paper's networks, hollow where robust.")
+    alt="Six panels of dots in four colours, one for each paper's networks, hollow where robust: five "
+        "instruments and the baseline.")
 
 # %% [markdown]
-# ### One claim of each paper on the networks of the others
+# ### Most claims do not carry over to networks of other papers
 #
-# Claims and rules were chosen before the runs. A dash means that no network of this run has the values that the claim needs.
+# Claims and rules were chosen before the runs. A claim holds if it holds on each network that has a value; it is open where none has.
 
 # %%
-display.table(["claim of", "claim", "holds", "numbers"],
-              [[short, words, display.MARK[holds], numbers]
-               for short, words, holds, numbers in claims.judged(best)],
+judged = claims.judged(best)
+page.text(instruments, lambda _: claims.outcome(judged))
+display.table(["claim of", "claim", "on these networks", "numbers"],
+              [[short, words, claims.HOLDS[holds], numbers] for short, words, holds, numbers in judged],
               "Claims judged on networks of other papers.", sentences=True)
 
 # %% [markdown]
@@ -192,11 +208,11 @@ display.table(["claim of", "claim", "holds", "numbers"],
 # alike, so that the intervals over networks rest on ten groups; they are wide.
 #
 # ## Three things to remember
-#
-# 1. A notion of distance ranks networks and images as an attack does only as far as its interval says, and the two rankings differ.
-# 2. Look at naturally trained networks alone, too: adversarially trained ones can make a correlation by themselves.
-# 3. A baseline that costs one forward pass belongs beside every cheap measure of robustness.
-#
+
+# %%
+page.text(instruments, lambda _: figures.lessons(rows, best))
+
+# %% [markdown]
 # ## Try it
 #
 # 1. Set `range(9)` to `range(30)` in the cell above. Which of the two images still moves?
@@ -242,14 +258,13 @@ display.table(["network", "accuracy, %", "attack, L2 norm", "survives PGD, %", *
 
 # %%
 page.box(
-    "Which cheap measure ranks networks as a strong attack does?",
-    "Of the instruments that cost at most a tenth of the attack, “{name}” comes closest; it {predicts} the "
-    "order.",
-    "Over {networks} networks in {groups} groups its rank correlation with the norm of Carlini and Wagner's "
-    "attack is {value:.2f} ({low:.2f} to {high:.2f}); it {better} the margin of the logits ({margin:.2f}).",
-    "The networks are small ones for MNIST, and groups are few.",
+    "Which cheap measure ranks networks as a strong attack does?", figures.answer(facts),
+    figures.evidence(facts),
+    "Over naturally trained networks alone, its correlation is {natural.is:.2f} ({natural.low:.2f} to "
+    "{natural.high:.2f}).",
     facts=facts, picture=figures.draw_correlations(rows),
-    alt="Rank correlations of six instruments with an attack, over networks and over images, with intervals.")
+    alt="Rank correlations of five instruments and a baseline with an attack, over networks and over images, "
+        "with intervals.")
 
 # %%
 page.finish()

@@ -1,5 +1,4 @@
 """Section 5 of `he`: the boundary classifier as drawn, its tables, its costs, and a threshold beside it."""
-import math
 from itertools import product
 
 import matplotlib.pyplot as plt
@@ -73,12 +72,25 @@ def table_3(classifiers, surroundings):
     return rows
 
 
+def published(attack):
+    """The row of Table 3 of the normal MNIST network and an attack of the training."""
+    return next(row for row in PRINTED.rows if (
+        row["dataset"], row["model_training"], row["training_attack"]) == ("MNIST", "normal", attack))
+
+
 def missed(classifiers):
     """Facts: OptMargin's examples on the normal MNIST network that the classifier of OptBrittle's misses."""
-    trained = boundary.by_name(classifiers).get(("mnist-normal", "brittle"))
-    printed, = (row["false_neg_optmargin_pct"] for row in figures.PAPER["table-3"].rows if (
-        row["dataset"], row["model_training"], row["training_attack"]) == ("MNIST", "normal", "OptBrittle"))
-    return boundary.errors(trained).get("margin", {}) | {"paper": printed}
+    trained = boundary.by_name(classifiers).get((summaries.NET, "brittle"))
+    return boundary.errors(trained).get("margin", {}) | {
+        "paper": published("OptBrittle")["false_neg_optmargin_pct"]}
+
+
+def on_fgsm(classifiers):
+    """Facts: errors of the classifier of the normal MNIST network that learned from FGSM; {} of none."""
+    errors = boundary.errors(boundary.by_name(classifiers).get((summaries.NET, "fgsm")))
+    printed = next(row for row in figures.PAPER["table-4"].rows if row["dataset"] == "MNIST")
+    return errors and {"missed": errors["fgsm"], "flagged": errors["benign"], "paper": {
+        "missed": printed["false_neg_pct"], "flagged": printed["false_pos_pct"]}}
 
 
 def table_4(classifiers):
@@ -127,22 +139,22 @@ def compared(classifiers, surroundings):
     rule, errors = classifier.best_threshold(attacked, benign), boundary.errors(run)
     known, alone = (100 * rule.errors(*parts).accuracy for parts in ((attacked, benign), (hidden, others)))
     other = rule.errors(hidden, others)
-    low, high = sorted((known, alone))
-    most = 100 - worst["percent"]
-    return {"share": math.floor(100 / most) if most else None, "worst": worst, "n": run.benign,
-            "least": low, "most": high, "learned": run.trained_on, "printed": PAIRS, "confidence": 95,
+    row = published("OptMargin")
+    return {"worst": worst, "n": run.benign, "known": known, "alone": alone, "limit": 100 - alone,
+            "learned": run.trained_on, "printed": PAIRS, "confidence": 95,
+            "errors": {kind: errors[kind]["percent"] for kind in ("benign", "margin")},
+            "print": {"benign": row["false_pos_benign_pct"], "margin": row["false_neg_optmargin_pct"]},
+            "missed": missed(classifiers).get("percent"),
             "paper": PRINTED.raw["spanning_cells"][0]["accuracy_ours_pct"],
-            "better": worst["low"] > high, "pairs": round(run.share * run.sample),
+            "better": worst["low"] > max(known, alone), "whole": round(run.share * run.sample) >= PAIRS,
             "value": rule.value, "distances": {"benign": others, "margin": hidden},
             "step": float(surroundings.step[surroundings.network == summaries.NET].max()),
-            "network": [errors["benign"], errors["margin"]],
+            "classifier": [errors["benign"], errors["margin"]],
             "threshold": [percentage(other.flagged, len(others)), percentage(other.missed, len(hidden))]}
 
 
 def draw_compared(facts):
-    """Nearest distances of clean and of OptMargin digits with the threshold; errors of it and the network."""
-    printed = next(row for row in figures.PAPER["table-3"].rows if (
-        row["dataset"], row["model_training"], row["training_attack"]) == ("MNIST", "normal", "OptMargin"))
+    """Nearest distances of clean and of OptMargin digits with the threshold; errors of both rules."""
     step, lengths = facts["step"], facts["distances"]
     none = max(float(some[some < 1].max()) for some in lengths.values()) + 2 * step
     figure, (left, right) = plt.subplots(2, figsize=(summaries.NARROW, 4.6))
@@ -156,12 +168,12 @@ def draw_compared(facts):
     summaries.none_at(left, none)
     left.legend()
     places = np.arange(2)
-    other = {"network": [printed["false_pos_benign_pct"], printed["false_neg_optmargin_pct"]]}
-    for n, who in enumerate(("network", "threshold")):
+    other = {"classifier": [*facts["print"].values()]}
+    for n, who in enumerate(("classifier", "threshold")):
         summaries.bars(right, places + 0.4 * n - 0.2, facts[who], color=display.PALETTE[4 + n], label=who,
              published=other.get(who))
     right.set_xticks(places, ["clean, called attacked", "attacked, called clean"])
-    ends = [share["high"] for who in ("network", "threshold") for share in facts[who]]
+    ends = [share["high"] for who in ("classifier", "threshold") for share in facts[who]]
     right.set(ylabel="errors, %", ylim=(0, 1.6 * max(ends)), yticks=range(0, int(1.6 * max(ends)), 10))
     right.legend(*summaries.with_tick(right), ncols=3, loc="upper center")
     return figure

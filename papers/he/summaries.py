@@ -13,7 +13,7 @@ from shared.attacks.region import Region
 from shared.susceptibility import percentage
 
 NET = "mnist-normal"    # the paper's own network, of which the boxes of Sections 3 to 5 tell
-NAMES = {"benign": "clean", "margin": "OptMargin", "brittle": "minimum-norm\nattack"}
+NAMES = {"benign": "clean", "margin": "OptMargin", "brittle": "OptBrittle"}
 NARROW = 5.6            # inches: small enough for the text to be read on a telephone
 
 
@@ -94,15 +94,19 @@ def draw_networks(attacks):
 
 # ---- Section 4: boundary distances -----------------------------------------------------------------------
 def nearest(distances):
-    """Medians of the nearest distances, of how many digits, and how far OptBrittle moves; {} without all."""
+    """Medians of the nearest distances, of how many digits and directions, whether OptBrittle's is the first
+    step of the search, and how far OptBrittle moves; {} without all.
+    """
     kinds = boundary.all_data(distances).get(NET, {}) if len(distances) else {}
     if not NAMES.keys() <= kinds.keys():
         return {}
     sizes = sorted({kinds[kind]["images"] for kind in NAMES})
+    run = distances[distances.network == NET].iloc[0]
     table = figures.by_network(bare(pd.DataFrame((record.read("he", "table-1") or {}).get("rows", []))))
     return {kind: float(kinds[kind]["least"]) for kind in NAMES} | {
         "n": " to ".join(f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1]))),
-        "pixels": f"0 to {boundary.PIXELS[NET]}",
+        "pixels": f"0 to {boundary.PIXELS[NET]}", "directions": int(run.directions * (1 + run.negatives)),
+        "touches": bool(kinds["brittle"]["least"] <= run.step + 1e-6),
         "attack": table[NET].get("brittle", {}).get("rms")}
 
 

@@ -86,7 +86,22 @@ CLAIMS = {
     "chen": ("On original samples robust models have a smaller ROBY than natural models.", robust_is_smaller)}
 
 
+HOLDS = {True: "holds", False: "does not hold", None: "open"}     # on these networks
+
+
+def outcome(rows):
+    """One sentence on what `judged` gives; empty of nothing."""
+    of = {holds: [short for short, _, held, _ in rows if held is holds] for holds in HOLDS}
+    said = {True: ("holds", "hold"), False: ("does not", "do not"), None: ("is open", "are open")}
+    parts = [f"{len(some)} {said[holds][len(some) > 1]} ({', '.join(some)})"
+             for holds, some in of.items() if some]
+    return f"Of the {len(rows)} claims {', '.join(parts)}." if parts else ""
+
+
 def judged(runs):
     """Rows for a table: paper, claim, whether it holds on networks of others, the numbers."""
-    return [(reference.SHORT[key], words, *judge(runs)) for key, (words, judge) in CLAIMS.items()] \
-        if len(runs) and len(shared_images(runs)) else []
+    if not len(runs) or not len(shared_images(runs)):
+        return []
+    outcomes = {key: judge(runs) for key, (_, judge) in CLAIMS.items()}
+    return [(reference.SHORT[key], CLAIMS[key][0], None if holds is None else bool(holds), numbers)
+            for key, (holds, numbers) in outcomes.items()]

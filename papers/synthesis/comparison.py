@@ -27,7 +27,7 @@ ROUNDS, LEAST = 1_000, 5    # of the bootstrap; images that a rank correlation n
 def label(instrument):
     """The instrument with its paper, for a table or an axis."""
     key, words = INSTRUMENTS[instrument]
-    return f"{words} ({reference.SHORT[key].split()[0] if key else 'no paper'})"
+    return f"{words} ({reference.SHORT[key].split()[0] if key else 'baseline'})"
 
 
 @dataclass(frozen=True, eq=False)

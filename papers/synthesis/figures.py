@@ -3,9 +3,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from papers.synthesis import comparison
-from papers.synthesis.comparison import BASELINE, INSTRUMENTS, LEVEL, measured, seconds_of
-from papers.synthesis.experiments import GROUPS
-from report import display, reference
+from papers.synthesis.comparison import BASELINE, INSTRUMENTS, LEVEL, measured
+from papers.synthesis.experiments import GROUPS, NETWORKS
+from report import display, prose, reference
 
 PAPERS = ("ren", "shu", "he", "chen")       # of the networks
 NAMES = {"ren-a": "A", "ren-b": "B", "ren-c": "C", "shu-lenet": "LeNet", "shu-mlp": "perceptron",
@@ -43,23 +43,83 @@ def correlation_rows(rows):
 
 
 def facts(rows, runs):
-    """Numbers of the page's sentences, of the runs and what `compared` gives of them; {} of too few."""
+    """Numbers and words of the page's sentences, of runs and what `compared` gives of them; {} of too few.
+
+    `name` and `top` are the cheap instruments that rank networks, and the images of one network, most as the
+    attack does; others with the same correlation stand behind them.
+    """
     first = comparison.best(rows, runs)
     if not first or not rows.images.notna().any():
         return {}
-    data, rows = measured(runs), rows.set_index("instrument")
-    place = rows.images.dropna()
-    which = INSTRUMENTS[first["instrument"]][1]
-    predicts = "predicts" if first["networks_predicts"] else "does not reliably predict"
-    better = "is better than" if first["networks_better"] else "is no better, within the interval, than"
-    top = place.idxmax()
-    return {"networks": len(runs), "groups": len(set(data.groups)), "images": data.values["attack"].shape[1],
-            "name": which, "predicts": predicts, "better": better, "value": first["networks"],
-            "low": first["networks_low"], "high": first["networks_high"], "level": f"{LEVEL:.0%}",
-            "margin": rows.networks[BASELINE], "within": place[top], "top": INSTRUMENTS[top][1],
-            "ms": 1_000 * first["seconds"], "attack_ms": 1_000 * seconds_of(runs, "attack"),
-            "natural": first["natural"], "natural_low": first["natural_low"],
-            "natural_high": first["natural_high"]}
+    data, cheap = measured(runs), comparison.cheap(rows, runs)
+    base = rows[rows.instrument == BASELINE].iloc[0]
+    inside = cheap.loc[cheap.images.idxmax()]
+    return {"whole": len(runs) == len(NETWORKS), "networks": len(runs), "groups": len(set(data.groups)),
+            "images": data.values["attack"].shape[1], "level": f"{LEVEL:.0%}", "cheap": len(cheap),
+            "cost": 100 * first["seconds"] / comparison.seconds_of(runs, "attack"),
+            "predicting": int(cheap.networks_predicts.sum()), "alone": int((cheap.natural_low > 0).sum()),
+            "name": _named(cheap, "networks"), "value": _with_interval(first, "networks"),
+            "natural": _with_interval(first, "natural"), "margin": _with_interval(base, "networks"),
+            "margin_natural": _with_interval(base, "natural"), "top": _named(cheap, "images"),
+            "within": _with_interval(inside, "images"), "margin_within": _with_interval(base, "images"),
+            "predicts": bool(first["networks_predicts"]), "stays": bool(first["natural_low"] > 0),
+            "better": BETTER[bool(first["networks_better"])], "sharper": BETTER[bool(inside.images_better)]}
+
+
+# By the protocol's rule, whether the interval of the difference lies above 0.
+BETTER = {True: "better than", False: "not reliably better than"}
+
+
+def _named(cheap, level):
+    """The instrument of the largest correlation, with those that tie with it."""
+    largest = cheap[np.isclose(cheap[level].astype(float), cheap[level].max())].instrument
+    first, *tied = (f"“{INSTRUMENTS[name][1]}”" for name in largest)
+    return f"{first} (tied with {', '.join(tied)})" if tied else first
+
+
+def _with_interval(row, level):
+    return {"is": row[level], "low": row[f"{level}_low"], "high": row[f"{level}_high"]}
+
+
+def answer(facts):
+    """The answer of the box, by the rule of the protocol."""
+    if not facts.get("whole"):
+        return "Too few networks are measured to tell."
+    if not facts["predicts"]:
+        return "None does reliably; {name} comes closest."
+    if facts["better"] == BETTER[True]:
+        return "The {name} does, better than the margin of the logits."
+    return "The {name} does; whether better than the margin of the logits is open."
+
+
+def evidence(facts):
+    """The evidence of the box; the answer about all networks has named the instrument."""
+    whose = "its rank correlation" if facts.get("whole") else "the rank correlation of the {name}"
+    inside = "" if facts.get("top") == facts.get("name") else "the {top} has "
+    return (f"Over {{networks}} networks {whose} with the attack is {{value.is:.2f}} ({{level}} interval "
+            "{value.low:.2f} to {value.high:.2f}; −1: reverse order), the margin's {margin.is:.2f}; over "
+            f"images of one network {inside}{{within.is:.2f}} and the margin {{margin_within.is:.2f}}.")
+
+
+def lessons(rows, runs):
+    """Three things to remember, as a list: to rank networks, to rank images, and robust networks."""
+    own = facts(rows, runs)
+    if not own.get("whole"):
+        return ("1. An instrument ranks networks and images as an attack does only as far as its interval "
+                "says.\n2. Look at naturally trained networks alone, too: adversarially trained ones can "
+                "make a correlation by themselves.\n3. Compare each cheap measure with the margin of the "
+                "logits, which costs one forward pass.")
+    networks = ("To rank networks, the {name} follows the attack ({value.is:.2f}); the margin of the logits "
+                "has {margin.is:.2f}." if own["predicts"] else
+                "To rank networks, no cheap instrument is reliable: attack them.")
+    natural = ("The adversarially trained networks do not make this correlation by themselves: without them "
+               "it is {natural.is:.2f}." if own["stays"] else
+               "The correlation over networks needs the adversarially trained ones: over the others alone it "
+               "is {natural.is:.2f}, with an interval that reaches below zero ({natural.low:.2f} to "
+               "{natural.high:.2f}).")
+    return prose.fill(f"1. {networks}\n2. To rank the images of one network, the {{top}} follows the attack "
+                      "most ({within.is:.2f}), {sharper} the margin ({margin_within.is:.2f}).\n3. " + natural,
+                      own)
 
 
 # ---- drawings --------------------------------------------------------------------------------------------
