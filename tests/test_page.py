@@ -92,7 +92,8 @@ def test_a_small_run_has_no_marks():
     built = record.build(item, rows=item.rows, claims=dict.fromkeys(item.claims, Rule(None, open="open")))
     built["rows"] = item.rows
     built["claims"] = [claim | {"holds": True, "evidence": "seen"} for claim in built["claims"]]
-    whole, foot, _ = pieces.shown(item, {"recorded": built, "this run, quick": built})
+    small = built | {"scale": {"fraction": 0.1, "parts": {"runs": [1, 10]}, "proxies": {}}}
+    whole, foot, _ = pieces.shown(item, {"recorded": built, "this run, quick": small})
     assert "≈" in whole and "✓ seen" in whole and not re.search("[≈≠✓✗]", foot)
     assert "| so in this run: seen" in foot
 
