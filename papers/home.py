@@ -15,6 +15,9 @@ from papers.shu import beyond
 from papers.shu.experiments import lenet_fifty
 from papers.sutton import figures, tables
 from papers.sutton.experiments import PAIRS, cifar10, fashion_mnist
+from papers.synthesis import figures as five_instruments
+from papers.synthesis.comparison import compared
+from papers.synthesis.experiments import instruments
 from report import display, record, reference
 from report.experiment import recorded
 from shared.runtime import UserError
@@ -265,3 +268,12 @@ def chen():
 
 
 OPENINGS = {function.__name__: function for function in (ren, shu, he, sutton, chen)}
+
+
+def five():
+    """Of the instruments of all papers on one set of networks."""
+    runs = runs_of(instruments)
+    return five_instruments.facts(compared(runs), runs)
+
+
+STATED = OPENINGS | {"five": five}

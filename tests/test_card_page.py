@@ -230,9 +230,9 @@ def test_a_search_weaker_than_a_step_is_named_and_the_nearer_counts(monkeypatch)
     monkeypatch.setattr(Task, "attacks", lambda task, factor=1.0: whole(task, factor) | {
         "cw": CarliniWagner(rate=1e-4, c=1.0, searches=1, iterations=1)})   # goes nowhere
     report = card(*linear()[:3])
-    found, stepped = (points(report, "model", attack)[3]["value"]
+    searched, stepped = (points(report, "model", attack)[3]["value"]
                       for attack in ("Carlini-Wagner", "gradient step"))
-    assert report.measure("model", "cw_accuracy").value == stepped < found == 1
+    assert report.measure("model", "cw_accuracy").value == stepped < searched == 1
     assert f"leaves 100% of the images correct (L2 ≤ 0.0625), a step along the gradient {stepped:.0%}" in \
         report.warnings["model", "weak-search"]
 

@@ -29,6 +29,11 @@ def test_every_finding_has_its_numbers_and_a_picture():
         plt.close(figure)
 
 
+def test_what_the_instruments_say_together_has_its_numbers():
+    (argument, text), = blocks("index", "stated")
+    assert prose.complete(text, home.STATED[argument]())
+
+
 @pytest.mark.parametrize("paper", home.OPENINGS)
 def test_an_opening_says_what_held_up_what_did_not_what_is_unknown_and_what_for(paper):
     (argument, text), = blocks(paper, "stated")

@@ -4,7 +4,7 @@ import re
 from counts import everything
 from places import drawn, label, link, pages, place, placed, run, shown
 
-from papers.home import FINDINGS, OPENINGS
+from papers.home import FINDINGS, STATED
 from report import display, prose, reference
 from shared.runtime import UserError
 from workflow import catalogue
@@ -32,9 +32,9 @@ def minus(text):
 
 # ---- the opening of a paper ------------------------------------------------------------------------------
 def stated(paper, text):
-    """The paragraphs of an opening with their numbers; one whose numbers are not all there is left out."""
+    """The paragraphs of an opening, or on all five papers, with their numbers; others are left out."""
     try:
-        facts = OPENINGS[paper]()
+        facts = STATED[paper]()
     except UserError:
         facts = {}
     return minus("\n\n".join(prose.fill(part, facts) for part in text.strip().split("\n\n")

@@ -205,11 +205,11 @@ def nearest(task: Task) -> Iterator[Measure]:
         reach = torch.where(task.correct, torch.inf, 0.0)
         reach[rows] = result.distance.nan_to_num(torch.inf) / task.l2.size
         task.curve(name, task.l2, reach)
-    found, stepped = (curve["points"][1 + FACTORS.index(1)]["value"]
+    searched, stepped = (curve["points"][1 + FACTORS.index(1)]["value"]
                       for curve in task.pictures["curves"][-2:])
-    if stepped < found:
+    if stepped < searched:
         task.warnings["weak-search"] = (
-            f"Carlini-Wagner leaves {found:.0%} of the images correct ({size}), a step along the gradient "
+            f"Carlini-Wagner leaves {searched:.0%} of the images correct ({size}), a step along the gradient "
             f"{stepped:.0%}: the search is the weaker of the two on this model. The nearer of both counts, "
             "image by image; a search made for this model may find more.")
     nearest, steps = task.x.clone(), line.distance.nan_to_num(torch.inf)
