@@ -107,12 +107,12 @@ def test_a_run_has_the_sentence_and_the_curves_of_its_card_and_nothing_of_single
     monkeypatch.setattr("shared.card.report.SECTIONS", SECTIONS[:2])    # the others take long
     x = torch.linspace(0.1, 0.9, 12).view(-1, 1, 1, 1).expand(-1, 1, 8, 8)
     y, cards = linear(x).argmax(1), []
-    monkeypatch.setattr(experiments, "card", lambda *a, **k: cards.append(card(*a, **k)) or made[-1])
+    monkeypatch.setattr(experiments, "card", lambda *a, **k: cards.append(card(*a, **k)) or cards[-1])
     subject = SimpleNamespace(architecture="n", model=lambda seed: linear, images=lambda first, count: (
         x[first:count], y[first:count]))
     run = experiments.card_of(subject, images=5, tested=10, seed=0)
     again = Card.of({"sections": {"n": run["sections"]}, "settings": run["settings"]})
-    assert again.headlines == cards[0].headlines != [] and again.curves("n") == made[0].curves("n") != []
+    assert again.headlines == cards[0].headlines != [] and again.curves("n") == cards[0].curves("n") != []
     assert run["images"] == 5 and cards[0].settings["all"] == 10
     assert not any(m["images"] or m["draws"] for section in run["sections"] for m in section["measures"])
 
