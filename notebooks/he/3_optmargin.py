@@ -250,10 +250,9 @@ page.figure("figure-5", attacks, lambda runs: display.image_table(figures.pictur
 # ### OptMargin (procedure)
 # ### Cost of OptMargin (procedure)
 #
-# Tables 1 and 2 use the zero vector, 19 orthogonal noise vectors of RMS 0.3 (MNIST) or 8 of 255 (CIFAR-10), drawn once, and four weights
-# $c$. On MNIST a noise vector of region classification, uniform within ±0.3, has an RMS of only $0.3/\sqrt{3}$: the examples are made to
-# withstand more noise than the vote adds. The vote takes 100 passes through the network instead of one; OptMargin, by the paper's
-# count, 20 in each step.
+# Tables 1 and 2 use the zero vector, 19 orthogonal noise vectors of RMS 0.3 (MNIST) or 8 of 255 (CIFAR-10), drawn once, and four weights $c$. On
+# MNIST a noise vector of region classification, uniform within ±0.3, has an RMS of only $0.3/\sqrt{3}$: the examples are made to withstand more noise
+# than the vote adds. The vote takes 100 passes through the network instead of one; OptMargin, by the paper's count, 20 in each step.
 
 # %%
 page.text(attacks, figures.cost,
