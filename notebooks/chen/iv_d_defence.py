@@ -53,8 +53,8 @@ page = start("chen/iv_d_defence", globals())
 # ## The idea
 #
 # *Adversarial training* defends a network: it learns from attacked images, so that it gives them their label. Madry et al. {cite:p}`madry2018` attack every
-# training image. Chen et al. take as many clean as attacked images, so that we attack half of each batch. The result is a *robust network*, the usual one a *natural network*. In the picture the robust network keeps its
-# boundary away from every training point, as far as a small square reaches.
+# training image. Chen et al. take as many clean as attacked images, so that we attack half of each batch. The result is a *robust network*, the
+# usual one a *natural network*. In the picture the robust network keeps its boundary away from every training point, as far as a small square reaches.
 #
 # A score of robustness should tell the two apart. The paper claims that {ref}`ROBY <chen-iii>` does: for the same architecture it is smaller for the
 # robust network, on clean images and, more clearly, on adversarial ones.
@@ -157,7 +157,8 @@ display.picture(figure, "Natural (circles) and robust networks (squares): how ma
 scale = page.scale(**experiments.DEFENCE)
 BOTH = natural, robust = [page.results(kind).only(figures.printed)
                           for kind in (experiments.natural, experiments.robust)]
-again = page.results(experiments.natural_retrained, plan=lambda scale: {}, optional=True)     # of Section IV.C
+# Of Section IV.C:
+again = page.results(experiments.natural_retrained, plan=lambda scale: {}, optional=True)
 page.text(BOTH, defence.facts,
           "Pairs measured: {names} (paper: {all} pairs). The natural networks were trained for "
           "{natural_epochs} epochs on {natural_images_train} images, the robust ones for {robust_epochs} "
