@@ -30,7 +30,6 @@ def architecture(name, **options):
     return register
 
 
-@functools.cache
 def _modules():
     papers = importlib.import_module("papers")
     return [m.name for m in pkgutil.iter_modules(papers.__path__)

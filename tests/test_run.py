@@ -125,7 +125,8 @@ def test_make_hands_on_no_settings_of_a_session():
     ["-C", ROOT], ["-s", "-C", ROOT], ["--no-print-directory", "-C", ROOT], []])
 def test_make_card_takes_files_from_where_the_user_stands(tmp_path, words):
     """With -C. Without it that is the clone, whatever PWD a program has left that starts `make`."""
-    env = {k: v for k, v in os.environ.items() if k != "MAKEFLAGS"} | {"PWD": str(tmp_path)}
+    around = "MAKEFLAGS", "MAKELEVEL"      # of the make that runs this test
+    env = {k: v for k, v in os.environ.items() if k not in around} | {"PWD": str(tmp_path)}
     place = tmp_path if words else ROOT
     done = subprocess.run(["make", "-n", *words, "card", "MODEL=a:b", "DATA=c.npz"], env=env, cwd=place,
                           capture_output=True, text=True)
@@ -166,7 +167,7 @@ def test_a_python_in_a_folder_with_a_space_makes_the_environment(tmp_path):
 case "$*" in "-m venv"*) echo made;; *) exec "{sys.executable}" "$@";; esac
 """)
     python.chmod(0o755)
-    env = {k: v for k, v in os.environ.items() if k != "MAKEFLAGS"}
+    env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL")}
     done = subprocess.run(["make", "-s", "venv", "VENV=no-such", f"PYTHON={python}"], cwd=ROOT, env=env,
                           capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "made\n"), done.stderr

@@ -214,6 +214,8 @@ best, under_noise = page.best(examples), page.best(noises)
 facts = {}
 if len(best) and len(under_noise):
     facts = photographs.votes(best) | photographs.fitted(under_noise, best)
+if not {"own", "margin"} <= facts.keys():   # nothing of the attack that withstands noise
+    facts = {}
 shorter = len(best) and best.iterations[best.kind == "margin"].max() < page.full.iterations
 overfits = facts.get("own") == 100 and facts["fits"] == "overfits"
 withstood = facts and facts["margin"]["percent"] > 50
@@ -228,7 +230,7 @@ page.box(
        "{own:.0f}% of the noisy copies that it was built on, and ")
     + "{others:.0f}% of fresh ones ({images} of these images).",
     facts=facts,
-    picture=summaries.draw_copies(best, under_noise) if {"own", "margin"} <= facts.keys() else None,
+    picture=summaries.draw_copies(best, under_noise) if facts else None,
     alt="Left, the share of noisy copies that are misclassified, with the noise of the attack and with new "
         "noise; right, accuracy of the vote on clean and on attacked images, with the published values.")
 

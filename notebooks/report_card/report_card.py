@@ -212,13 +212,11 @@ page.box(
     "Adversarial training wins under attack, but {turned} rank the two the other way.",
     "Of {n} digits under a gradient attack (PGD), the adversarially trained network classifies {robust:.0f}% "
     "correctly, the other {plain:.0f}%. Yet its boundary in random directions is nearer ({near.robust:.2f} "
-    "against {near.plain:.2f}, root mean square, pixels 0 to 1), and its classes overlap more "
-    "({overlap.robust:.2f} against {overlap.plain:.2f}).",
+    "against {near.plain:.2f}, root mean square, pixels 0 to 1).",
     "The card below has fewer images in this build, and wider intervals.",
     facts={"n": card.__kwdefaults__["images"], "turned": " and ".join(turned) or None,
            "robust": 100 * robust["pgd_accuracy"], "plain": 100 * plain["pgd_accuracy"],
-           "near": {"robust": robust["boundary_distance"], "plain": plain["boundary_distance"]},
-           "overlap": {"robust": robust["overlap"], "plain": plain["overlap"]}},
+           "near": {"robust": robust["boundary_distance"], "plain": plain["boundary_distance"]}},
     results=(), picture=draw_order(),
     alt="Five measures, two marks each from worse to better: adversarial training is the better one under "
         "attack, the worse one in random directions and in class overlap.")

@@ -49,9 +49,10 @@ def facts(rows, runs):
     attack does; others with the same correlation stand behind them.
     """
     first = comparison.best(rows, runs)
-    if not first or not rows.images.notna().any():
+    cheap = comparison.cheap(rows, runs) if first else rows
+    if not first or not cheap.images.notna().any():
         return {}
-    data, cheap = measured(runs), comparison.cheap(rows, runs)
+    data = measured(runs)
     base = rows[rows.instrument == BASELINE].iloc[0]
     inside = cheap.loc[cheap.images.idxmax()]
     return {"whole": len(runs) == len(NETWORKS), "networks": len(runs), "groups": len(set(data.groups)),
