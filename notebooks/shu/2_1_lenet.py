@@ -232,7 +232,7 @@ page.box(
     "The rate is {over.percent:.0f}% over {over.digits} digits (95% interval {over.low:.0f} to "
     "{over.high:.0f}%); for one image of a {label} it is {least:.0f}% to {most:.0f}%, by attack (paper, an "
     "unnamed {label}: {paper.least:.0f}% to {paper.most:.0f}%).",
-    "Random images between them mislead the same networks as in the paper (attacked, others or all) for "
+    "Random images between these mislead the same networks as in the paper (attacked, others or all) for "
     "{same} of {n} attacks.",
     facts=facts and facts | dict(beyond.of_suspects(best[0])) | {"label": int(best[0].label.iloc[0])},
     picture=beyond.draw_transfer(*best) if facts else None, results=(sweeps, others, fifty),

@@ -196,7 +196,7 @@ page.box(
     "Two half balls in {n:,} dimensions: if they touch, noise as long as the radius flips "
     "{touch:.0f}% of the points; with a gap of {gap:g} radii {left}, but an attack of {reach:g} radii "
     "flips {attack}.",
-    "Overlapping balls keep it without a gap; trained networks' gaps are unknown.",
+    "Overlapping balls keep that distance without a gap; trained networks' gaps are unknown.",
     facts={"n": n, "touch": 100 * flipped(n, 0.0, 1.0), "gap": 2 * epsilon,
            "left": one_in(flipped(n, epsilon, 1.0)), "reach": reach,
            "attack": "nearly all" if safe_from < RARE else f"{1 - safe_from:.0%}"},
