@@ -275,7 +275,7 @@ page.box(
     "Towards white, pruned at mid-grey, the last image with the digit's label and the first without it have "
     "similarity {sides.pruned:.2f} (unpruned {sides.plain:.3f}; paper: {sides.paper:.2f}; {n} networks), "
     "digit and last image {digit.pruned:.2f} (unpruned {digit.plain:.2f}; paper: {digit.paper:.2f}).",
-    "Both change so at {shown} of {steps} steps to stronger pruning (paper: at all)." if facts and facts["traded"]
+    "Both do so at {shown} of {steps} steps to stronger pruning (paper: at all)." if facts and facts["traded"]
     else "",
     facts=facts, picture=figures.draw_pruning(best) if facts else None,
     alt="Two panels, towards white and black, without pruning and at three strengths of it: the similarity "
