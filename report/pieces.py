@@ -87,7 +87,7 @@ def counted(cells):
     texts = [" · ".join(f"{mark} {MEANING[mark]}: {n}" for mark, n in counts.items() if n)] * bool(there)
     if chances := [c["chance"] for c in cells if c["mark"] and c["chance"]]:
         texts.append(f"By chance alone about {sum(chances):.2g} published numbers would lie outside our "
-                    f"range (of {len(chances)} that have one)")
+                     f"range (of {len(chances)} that have one)")
     there = {SIGNS.get(c["status"]) for c in cells}
     if GREY in there:
         texts.append("Grey: tuned by the paper's value, or measured on another network or other data")
