@@ -40,7 +40,11 @@ function words() {
     });
   }
   document.addEventListener("keydown", event => { if (event.key === "Escape") quiet(); });
-  document.addEventListener("scroll", quiet, {passive: true});
+  // The tab key scrolls to a word that is out of sight: its note goes along.
+  document.addEventListener("scroll", () => {
+    const link = document.activeElement;
+    if (!note.hidden && link.matches("a.word")) explain(link); else quiet();
+  }, {passive: true});
 }
 
 // ---- what scrolls ----------------------------------------------------------------------------------------
