@@ -15,6 +15,8 @@ from papers.sutton.theory.integral import concave_argmax, log_integral
 # The graph of `height`, a function of one in-plane coordinate with Lipschitz constant `lipschitz`.
 Surface = namedtuple("Surface", "name lipschitz height")
 
+_IN_CACHE = 8_000  # points whose positions along the search stay in a processor's cache
+
 
 def kappa(lipschitz):
     """Lemma 13's constant (1 + L^2)^(-1/2), the sine of the half-angle of the cone free of surface.
@@ -51,16 +53,20 @@ def distance_to_surface(surface, p, height):
     the search. Accurate to about 1e-8 of the distance.
     """
     p, height = np.broadcast_arrays(np.asarray(p, dtype=float), np.asarray(height, dtype=float))
+    if p.size > _IN_CACHE:
+        parts = (np.array_split(values.ravel(), p.size // _IN_CACHE + 1) for values in (p, height))
+        return np.concatenate([distance_to_surface(surface, *part) for part in zip(*parts)]).reshape(p.shape)
     reach = np.abs(signed_height(surface, p, height))
 
-    def distance(q):
-        return np.hypot(p - q, height - surface.height(q))
+    def squared(q):
+        return (p - q)**2 + (height - surface.height(q))**2
 
     steps = np.linspace(-1, 1, 201)
     grid = p + reach * steps.reshape((-1,) + (1,) * p.ndim)
-    nearest = np.take_along_axis(grid, distance(grid).argmin(axis=0)[None], axis=0)[0]
+    nearest = np.take_along_axis(grid, squared(grid).argmin(axis=0)[None], axis=0)[0]
     spacing = reach * (steps[1] - steps[0])
-    return distance(concave_argmax(lambda q: -distance(q), nearest - spacing, nearest + spacing))
+    found = concave_argmax(lambda q: -squared(q), nearest - spacing, nearest + spacing, steps=35)
+    return np.sqrt(squared(found))
 
 
 def lipschitz_ratios(surface, draws, generator):
