@@ -43,6 +43,7 @@ class Rule:
     own     whether the claim speaks of none of the proxies on which the rest of the item is measured
     open    why no result can decide the claim
     leaves  what of the claim `judge` leaves open, and why: then it may fail, not hold
+    proof   whether arithmetic alone decides it, no network: then it confirms nothing that was measured
     """
     judge: Callable | None
     others: tuple = ()
@@ -51,6 +52,7 @@ class Rule:
     own: bool = False
     open: str = ""
     leaves: str = ""
+    proof: bool = False
 
     def outcome(self, measured):
         """`(holds, evidence)` of its own rows or data and of the `others`'; open where a value is missing."""
@@ -237,7 +239,8 @@ def _judged(item, rows, phrase, rule, lacking, others):
         holds, evidence = None, f"{WAITS}{', '.join(missing)}{so_far}"
     elif rule.leaves and holds is not False:
         holds, evidence = None, f"{evidence} ({rule.leaves})"
-    return {"holds": holds, "evidence": _words(item, phrase, evidence)}
+    judged = {"holds": holds, "evidence": _words(item, phrase, evidence)}
+    return judged | {"proof": True} if rule.proof else judged
 
 
 def on_a_proxy(judged):

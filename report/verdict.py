@@ -53,7 +53,7 @@ def verdict(item, claims, cells, evidence=None, status=None, waiting=None, publi
         reason = "; ".join(filter(None, [reason, f"missing: {waiting}"]))
     if failed:
         return NOT_CONFIRMED, reason
-    judged = any(c["holds"] for c in claims)
+    judged = any(c["holds"] and "proof" not in c for c in claims)
     if status is not None and not real:
         kind, why = comparison.status(status, "verdict")
         word = NOT_MEASURED if kind == NOT_MEASURED else NOT_COMPARABLE
@@ -74,6 +74,8 @@ def verdict(item, claims, cells, evidence=None, status=None, waiting=None, publi
     if real:
         most = ONE_IN * (len(real) - _count(real, NEAR)) <= len(real)
         return (CONFIRMED if most else UNDECIDED), reason
+    if any(c["holds"] for c in claims):
+        return CODE_CHECK, reason
     return (NOT_MEASURED if waiting and published else NOTHING), reason
 
 

@@ -571,7 +571,10 @@ def cells(near=0, differ=0, open_=0, status=None):
     ([claim(None)], cells(9, status="not measured"), NOT_MEASURED),
     ([claim(None)], cells(9, status="not measured") + cells(1, status="proxy"), NOT_MEASURED),
     ([claim(None)], cells(1, status="not measured") + cells(1, status="proxy"), "not comparable"),
-    ([claim(True)], cells(0, 9, status="proxy") + cells(1), "confirmed")])
+    ([claim(True)], cells(0, 9, status="proxy") + cells(1), "confirmed"),
+    ([claim(True) | {"proof": True}], [], "code check"),
+    ([claim(True) | {"proof": True}, claim(True)], [], "confirmed"),
+    ([claim(False) | {"proof": True}], [], "not confirmed")])
 def test_verdicts(judged, compared, word):
     assert verdict(ITEM, judged, compared)[0] == word
 

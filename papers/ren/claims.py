@@ -82,7 +82,7 @@ def stops(data):
         f"{data['otherwise']:,} otherwise")
 
 
-@claim("figure-1", "Halving converges fast")
+@claim("figure-1", "Halving converges fast", proof=True)
 def halving_is_fast(data):
     return data["halvings_of_255"][8] == 1, (
         f"255 halved again and again: {' → '.join(map(str, data['halvings_of_255']))}")
