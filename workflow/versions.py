@@ -43,8 +43,7 @@ def digest(name):
 def changed():
     """Names of experiments and architectures whose results are kept, and whose code is another one now."""
     names = []
-    for name, experiment in catalogue.experiments().items():
-        recorded = experiments.recorded(experiment, experiment.planned()[0])
+    for name, recorded in experiments.standings(catalogue.experiments()).items():
         names += [name] * any("code" in what for what in recorded.outdated.values())
     for architecture, kept in networks().items():
         now = zoo.digest(architecture)
