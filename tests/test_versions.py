@@ -168,7 +168,7 @@ def trees(tmp_path, monkeypatch):
         digests = {"before": before[0], "now": now[0]}
         monkeypatch.setattr(versions, "computed", lambda tree, names: {
             n: dict(zip(("digest", "runs"), now if tree == ROOT else before)) for n in names})
-        monkeypatch.setattr(versions, "changed", lambda: [
+        monkeypatch.setattr(versions, "changed", lambda some=None: [
             "he/attacks"] * (not same.accepted("he/attacks", kept, digests["now"])))
 
     return of
