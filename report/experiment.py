@@ -13,6 +13,7 @@ networks that its function opened. An input that is itself out of date counts as
 """
 import contextlib
 import dataclasses
+import functools
 import shutil
 import string
 from collections.abc import Callable, Mapping
@@ -82,16 +83,18 @@ class Experiment:
         return all(arguments[size] <= published[size] for size in self.sizes) \
             and self.matches(store.plain(arguments), published)
 
-    def outdated(self, run, arguments, digest, firsts):
+    def outdated(self, run, arguments, digest, firsts, digest_of=zoo.digest):
         """What has changed since a run was computed: "version", "arguments", "code", places of inputs.
 
         digest   of the experiment's code, see `digest`
         firsts   `{experiment: Results}` of those in `after`
+        digest_of   gives the digest of an architecture's code
         """
         return ["version"] * (run.version != self.version) \
             + ["arguments"] * (arguments is not None and not self.matches(run.arguments, arguments)) \
             + ["code"] * (run.version == self.version and not same.accepted(self.name, run.code, digest)) \
-            + [place for place, identity in (run.inputs or {}).items() if _differs(place, identity, firsts)]
+            + [place for place, identity in (run.inputs or {}).items()
+               if _differs(place, identity, firsts, digest_of)]
 
 
 def texts_of(value, texts, classes=None):
@@ -107,11 +110,11 @@ def texts_of(value, texts, classes=None):
         texts_of(vars(value), texts, classes)
 
 
-def _differs(place, identity, firsts):
+def _differs(place, identity, firsts, digest_of):
     """Whether an input, as a run keeps it, is another one now, is out of date, or is gone."""
     kind, _, rest = place.partition("/")
-    if kind != "runs":
-        return kind != "weights" and zoo.changed(place, identity)   # published weights have their own check
+    if kind != "runs":      # published weights have their own check
+        return kind != "weights" and zoo.changed(place, identity, digest_of)
     experiment, _, name = rest.rpartition("/")
     if experiment not in firsts:
         return True
@@ -215,28 +218,39 @@ def results_of(name):
 
 
 # ---- recorded runs ---------------------------------------------------------------------------------------
-def recorded(experiment, published, labels=None):
+def recorded(experiment, published, labels=None, known=None):
     """The `Results` of what is recorded of an experiment.
 
     published   {run: arguments at full scale, or None where only another page's settings have them}
+    known       {experiment: Results} of some in `after`, which are not read again then
     """
     results = Results(experiment.name, published, experiment.sizes, labels=labels or {})
     for name in published:
         if (run := content.sound(experiment.path(name), store.read)) is not None:
             results.recorded[name] = run
-    _mark_outdated(results, experiment)
+    _mark_outdated(results, experiment, known=known)
     return results
 
 
-def _mark_outdated(results, experiment, names=None):
+def standings(experiments):
+    """`{experiment: Results}` of all that is recorded of `{name: Experiment}`."""
+    there = {}
+    for name, experiment in experiments.items():
+        there[name] = recorded(experiment, *experiment.planned(), there)
+    return there
+
+
+def _mark_outdated(results, experiment, names=None, known=None):
     """Enter what has changed since recorded runs were computed, all or those of some names."""
     some = {n: run for n, run in results.recorded.items() if names is None or n in names}
     digest = experiment.digest() if some else None
     reads = any(place.startswith("runs/") for run in some.values() for place in run.inputs or ())
-    firsts = {first.name: recorded(first, first.planned()[0]) for first in experiment.after if reads}
+    firsts = {first.name: (known or {}).get(first.name) or recorded(first, first.planned()[0], known=known)
+              for first in experiment.after if reads}
+    digest_of = functools.cache(zoo.digest)
     for name, run in some.items():
         results.outdated.pop(name, None)
-        if changed := experiment.outdated(run, results.published[name], digest, firsts):
+        if changed := experiment.outdated(run, results.published[name], digest, firsts, digest_of):
             results.outdated[name] = changed
 
 

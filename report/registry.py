@@ -33,12 +33,19 @@ def architecture(name, **options):
 def _modules():
     papers = importlib.import_module("papers")
     return [m.name for m in pkgutil.iter_modules(papers.__path__)
-            if m.ispkg and importlib.util.find_spec(f"papers.{m.name}.models")]
+            if m.ispkg and _has_models(m.name)]
+
+
+def _has_models(key):
+    try:
+        return importlib.util.find_spec(f"papers.{key}.models") is not None
+    except ModuleNotFoundError:     # no paper has this key
+        return False
 
 
 def is_paper(key):
     """Whether an architecture of this key is a paper's, not a reader's own."""
-    return key in _modules()
+    return key.isidentifier() and _has_models(key)
 
 
 def names():

@@ -127,7 +127,7 @@ def _of_today(path):
     return same.accepted(known["architecture"], known.get("code"), digest(known["architecture"]))
 
 
-def changed(place, identity):
+def changed(place, identity, digest=digest):
     """Whether a net that a run opened is another one now, or gone.
 
     place      "zoo/<name>" of a committed net, "cache/<name>" of one that was kept by one machine

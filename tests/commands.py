@@ -29,7 +29,9 @@ KNOBS = dict(PROFILE="smoke", JOBS="1", VENV=".venv", PYTHON=sys.executable, KEE
 # Commands that something else runs, and what.
 ELSEWHERE = {
     r"make (book|test)\b.*": ".ci/run", r"jupyter-book build \.": ".ci/run, by workflow/render.py",
-    "make records": ".ci/run, with --check", r"make (paper|page)\b.*": "test_new.py",
+    "make records": ".ci/run, with --check",
+    "make fill .*--workflow-profile.*": "the header's, which ends where data are asked for, as this would",
+    r"make (paper|page)\b.*": "test_new.py",
     "(conda|bash postBuild).*": "test_workflow.py: postBuild, and the lock that environment.yml names"}
 SMALLER = {
     r"HOURS=\d+": "HOURS=0.002", r"JOBS=\d+": "JOBS=1", r"xargs -P 8": "xargs -P 1", r"seq 0 39": "seq 0 0",
@@ -37,7 +39,7 @@ SMALLER = {
     r"ren/iv_simulation(?=\.ipynb sweeps)": "sutton/4_1_one_point",     # a page with numbers of its own
     r"ren/(ii_networks|iv_simulation)": "sutton/7_1_1_network",
     r"(?<=-p profile )(quick|paper)(?! -p \w+ none)": "smoke",
-    r'OPTIONS="--workflow-profile': 'OPTIONS="-n --workflow-profile', "^snakemake": "snakemake -n",
+    "^snakemake": "snakemake -n",
     r"=/(data|scratch)\b": r"=$PWD/_runs/\1",
     # There are no data and no network: these say what to do.
     "^make (data|explorer)$": r"make \1 || [ $? = 2 ]",

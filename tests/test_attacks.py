@@ -88,7 +88,7 @@ def digits():
             adam.zero_grad()
             loss.backward()
             adam.step()
-    x, y = data.x_test[:40] / 255, data.y_test[:40].clone()
+    x, y = data.x_test[:16] / 255, data.y_test[:16].clone()
     y[0] = (y[0] + 1) % 10       # a clean image that counts as misclassified
     return network.eval(), x, y
 

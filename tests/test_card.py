@@ -24,26 +24,10 @@ from shared.card.measures import Difference, Measure, difference, holm, quantile
 from shared.card.page import strip
 from shared.card.provenance import provenance, revision
 from shared.card.report import misleading
-from shared.data.standins import digits
 from shared.inference import label_margins
 from shared.runtime import UserError
-
-
-def fitted(noise=0.0):
-    """A linear network on 8 by 8 digits, trained for a second."""
-    arrays = digits()
-    x, y = (torch.as_tensor(arrays[k]) for k in ("x_train", "y_train"))
-    network = nn.Sequential(nn.AvgPool2d(3, 3), nn.Flatten(), nn.Linear(81, 10))
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        network[2].reset_parameters()
-        optimiser = torch.optim.Adam(network.parameters(), lr=0.05)
-        for _ in range(60):
-            loss = nn.functional.cross_entropy(network(x / 255 + noise * torch.randn(x.shape)), y)
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
-    return network.eval()
+from tests import cards
+from tests.cards import first_pixels, fitted
 
 
 @pytest.fixture(scope="module")
@@ -53,33 +37,23 @@ def network():
 
 @pytest.fixture(scope="module")
 def all_images():
-    """500 digits and their labels."""
-    arrays = digits()
-    return torch.as_tensor(arrays["x_test"]) / 255, torch.as_tensor(arrays["y_test"])
+    return cards.all_images()
 
 
 @pytest.fixture(scope="module")
-def images(all_images):
-    """40 digits of all classes and their labels."""
-    return tuple(part[:40] for part in all_images)
+def images():
+    return cards.images()
 
 
 @pytest.fixture(scope="module")
-def both(network, images):
-    with pytest.MonkeyPatch.context() as patch:     # boxes of two images
-        patch.setattr("shared.card.instruments.REGIONS", 2)
-        return card({"plain": network, "noisy": fitted(0.5)}, *images, images=16, retrained=[fitted(0.1)])
+def both():
+    return cards.both()
 
 
 @pytest.fixture
 def sections(monkeypatch):
     """`sections(0, 2)`: cards of the test have these sections alone; the others take long."""
     return lambda *places: monkeypatch.setattr("shared.card.report.SECTIONS", [SECTIONS[i] for i in places])
-
-
-def first_pixels(x):
-    """A model of ten classes that takes no time."""
-    return x.flatten(1)[:, :10] - 0.5
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------

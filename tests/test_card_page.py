@@ -22,9 +22,9 @@ from shared.card.instruments import FACTORS, SECTIONS, Task
 from shared.card.measures import calibration, share
 from shared.card.pictures import ACROSS, CELLS, UP, chosen, plane, png
 from shared.card.svg import length, place
-from shared.data.standins import digits
+from tests import cards
+from tests.cards import first_pixels, fitted
 from tests.conftest import CHROMIUM, in_a_browser
-from tests.test_card import first_pixels, fitted
 
 
 def linear(seed=0, shape=(3, 4, 4), spread=0.05):
@@ -40,17 +40,12 @@ def linear(seed=0, shape=(3, 4, 4), spread=0.05):
 
 @pytest.fixture(scope="module")
 def images():
-    """40 digits of all classes and their labels."""
-    arrays = digits()
-    return torch.as_tensor(arrays["x_test"])[:40] / 255, torch.as_tensor(arrays["y_test"])[:40]
+    return cards.images()
 
 
 @pytest.fixture(scope="module")
-def both(images):
-    """The card of two models, its first sections alone: these have the pictures."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("shared.card.report.SECTIONS", SECTIONS[:3])
-        return card({"plain": fitted(), "noisy": fitted(0.5)}, *images, images=16)
+def both():
+    return cards.both()
 
 
 @pytest.fixture(scope="module")
@@ -216,8 +211,8 @@ def test_the_warning_of_few_images_says_how_many_and_how_long(both):
     images = 100 * np.ceil(16 * (width / 0.25) ** 2 / 100)
     text = several.warnings["plain", "few-images"]
     assert f"take images={images:.0f} (IMAGES={images:.0f} of make card), about " in text
-    # Of four sections a model, one takes all images in any case.
-    seconds = 2 * 10 * (1 + 3 * images / 16)
+    # Of nine sections a model, two take all images in any case.
+    seconds = 2 * 10 * (2 + 7 * images / 16)
     assert f"about {np.ceil(seconds / 60):.0f} min" in text
     assert "take images=40 " in both.warnings["plain", "few-images"]
     several = Card(both.sections, both.settings | {"all": 16})

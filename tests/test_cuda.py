@@ -115,8 +115,8 @@ def compare(name, model, x, y):
     alike(*outputs, 1e-3)
 
 
-# "fit" and "penultimate" give filters, whose order differs.
-@pytest.mark.parametrize("name", [name for name in COMPARED if name not in ("fit", "penultimate")])
+# "fit" and "penultimate" give filters, whose order differs; each instrument of a card is compared by itself.
+@pytest.mark.parametrize("name", [name for name in COMPARED if name not in ("fit", "penultimate", "card")])
 def test_an_instrument_gives_the_same_where_sums_are_in_another_order(name):
     compare(name, reordered(), X, Y)
 

@@ -34,14 +34,18 @@ def styles():
     return "".join(f'<link rel="stylesheet" href="{sheet.as_uri()}">' for sheet in sheets)
 
 
+def laid_out(folder):
+    """A folder with a copy of what the explorer loads, and a page with it."""
+    shutil.copytree(explorer.FOLDER, folder / "_static/explorer")
+    shutil.copy(ROOT / "book/_static/walk.png", folder / "_static")
+    (folder / "book").mkdir()
+    (folder / "book/page.html").write_text(PAGE.format(styles=styles()))
+    return folder
+
+
 @pytest.fixture
 def folder(tmp_path):
-    """A copy of what the explorer loads, and a page with it."""
-    shutil.copytree(explorer.FOLDER, tmp_path / "_static/explorer")
-    shutil.copy(ROOT / "book/_static/walk.png", tmp_path / "_static")
-    (tmp_path / "book").mkdir()
-    (tmp_path / "book/page.html").write_text(PAGE.format(styles=styles()))
-    return tmp_path
+    return laid_out(tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -123,10 +127,12 @@ START = """const core = EXPLORER.core(), greys = core.digits(EXPLORER.digits);
 """
 
 
-@pytest.fixture
-def compute(visit):
+@pytest.fixture(scope="module")
+def compute(chromium, tmp_path_factory):
     """`compute(text)`: the value of some lines of JavaScript after START."""
-    page, _, _ = visit()
+    page = chromium.new_page()
+    page.set_default_timeout(90_000)
+    page.goto((laid_out(tmp_path_factory.mktemp("compute")) / "book/page.html").as_uri())
     page.wait_for_selector(".explorer.ready")
     for n in range(1, 5):
         page.add_script_tag(path=explorer.FOLDER / f"weights-{n}.js")

@@ -184,8 +184,8 @@ def test_a_run_on_which_only_another_experiment_of_the_same_function_has_times_t
 def test_data_are_asked_for_before_anything_is_computed(home, monkeypatch):
     monkeypatch.setattr(sets.archives, "read", lambda spec, **_: (_ for _ in ()).throw(
         sets.Missing(f"{spec.name} is not here; put it there")))
-    standing = {"chen/natural": missing.recorded(chen := catalogue.experiments()["chen/natural"],
-                                                 chen.planned()[0])}
+    standing = {"chen/natural": missing.experiments.recorded(chen := catalogue.experiments()["chen/natural"],
+                                                             chen.planned()[0])}
     run = next(n for n, a in standing["chen/natural"].published.items() if a["dataset"] == "mnist")
     with pytest.raises(runtime.UserError, match="mnist is not here") as error:
         fill.ask_for_data([missing.Task("chen/natural", run, 1.0)], standing)

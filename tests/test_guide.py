@@ -41,9 +41,13 @@ def run(code, folder, installed):
 
 
 def test_the_script_and_what_follows_run_as_shown(tmp_path, installed):
-    """At the end the boxes once more, where no example is found."""
+    """With fewer images; at the end the boxes once more, where no example is found."""
     start, end = SHOWN[-1].split("L2(1.5)")
-    done = run("\n\n".join([*SHOWN, f"{start}L2(1e-6){end}"]), tmp_path, installed)
+    code = "\n\n".join([*SHOWN, f"{start}L2(1e-6){end}"])
+    for many, few in (("images=40", "images=4"), ("x_test[:100], y_test[:100]", "x_test[:20], y_test[:20]")):
+        assert many in code
+        code = code.replace(many, few)
+    done = run(code, tmp_path, installed)
     assert done.returncode == 0, done.stderr
     values = dict(re.findall(r"^([\w ]+): (\S+)$", done.stdout, re.MULTILINE))
     assert float(values["accuracy"]) > 0.9 > 0.5 > float(values["accuracy under PGD"])

@@ -8,7 +8,7 @@ from test_training import CPU, FAST
 
 from papers.he import experiments, figures
 from report import registry, zoo
-from report.experiment import Experiment, folder_of, recorded
+from report.experiment import Experiment, folder_of
 from shared.attacks import optimised
 from shared.attacks.gradient import FGSM, PGD, Adversarial
 from shared.attacks.threat import Linf
@@ -18,13 +18,6 @@ from shared.data import sets
 from shared.runtime import UserError
 
 EXPERIMENTS = [value for value in vars(experiments).values() if isinstance(value, Experiment)]
-
-
-@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
-def test_what_is_recorded_is_planned_and_up_to_date(experiment):
-    runs, _ = experiment.planned()
-    files = {path.stem for path in folder_of(experiment.name).glob("*.json")}
-    assert files <= runs.keys() and recorded(experiment, runs).outdated == {}
 
 
 def test_every_folder_of_runs_has_its_experiment():

@@ -24,10 +24,9 @@ from papers.sutton.experiments import DELTAS
 from papers.sutton.theory.models import planar_flip_probability
 from report import pieces, prose, reference
 from report.comparison import compare
-from report.experiment import Results, folder_of, recorded
+from report.experiment import Results
 from shared.susceptibility import percentage
 from tests import flips
-from workflow import catalogue
 
 NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
@@ -433,14 +432,6 @@ def test_the_gradient_of_class_1_vanishes_first_where_its_output_rounds_to_1():
 
 
 # ---- the experiments -------------------------------------------------------------------------------------
-@pytest.mark.parametrize("name", [n for n in catalogue.experiments() if n.startswith("sutton/")])
-def test_what_is_recorded_is_planned_and_up_to_date(name):
-    experiment = catalogue.experiments()[name]
-    results = recorded(experiment, *experiment.planned())
-    assert results.outdated == {}
-    assert {path.stem for path in folder_of(name).glob("[!.]*.json")} == set(results.recorded)
-
-
 @pytest.mark.parametrize("profile", ["smoke", "quick"])
 def test_small_runs_of_a_page_have_the_arguments_of_the_experiment_and_the_names_of_its_runs(profile):
     pages = (experiments.cifar10, experiments.fashion_mnist, experiments.gtsrb, experiments.imagenet)

@@ -9,12 +9,12 @@ from types import SimpleNamespace
 import pytest
 
 import papers
-from report import code, git, registry, same
+from report import code, experiment, git, registry, same
 from report.experiment import Experiment
 from report.repository import ROOT
 from shared import runtime
 from shared.data import sets
-from workflow import versions
+from workflow import catalogue, versions
 
 MODULE = '''"""A paper."""
 from report.registry import architecture
@@ -168,7 +168,7 @@ def trees(tmp_path, monkeypatch):
         digests = {"before": before[0], "now": now[0]}
         monkeypatch.setattr(versions, "computed", lambda tree, names: {
             n: dict(zip(("digest", "runs"), now if tree == ROOT else before)) for n in names})
-        monkeypatch.setattr(versions, "changed", lambda: [
+        monkeypatch.setattr(versions, "changed", lambda some=None: [
             "he/attacks"] * (not same.accepted("he/attacks", kept, digests["now"])))
 
     return of
@@ -232,8 +232,16 @@ def test_a_tree_without_its_own_commit_is_refused_in_one_line(tmp_path, monkeypa
     assert git.revision() == "abc"
 
 
-def test_nothing_recorded_or_kept_is_of_other_code():
+def test_what_is_recorded_and_kept_is_planned_and_up_to_date(monkeypatch):
+    standing = experiment.standings(catalogue.experiments())
+    monkeypatch.setattr(experiment, "standings", lambda _: standing)
     assert versions.changed() == []
+    for name, results in standing.items():
+        files = {path.stem for path in experiment.folder_of(name).glob("[!.]*.json")}
+        assert files == results.recorded.keys(), name
+        # Those of chen are computed again, with trainings as long as the other runs'.
+        assert name.startswith("chen/") or results.outdated == {}, name
+        assert not name.startswith("shu/") or results.recorded.keys() == results.published.keys(), name
 
 
 def test_a_further_number_is_no_change_and_a_lost_one_is():

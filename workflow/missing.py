@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 
 from report import claims, record, reference, repository, store
-from report.experiment import recorded
+from report import experiment as experiments
 from shared import runtime
 from workflow import catalogue
 
@@ -21,7 +21,7 @@ A_FEW_HOURS, FEW = 24, 4    # steps that cost more, and runs out of date beyond 
 # ---- what stands -----------------------------------------------------------------------------------------
 def standings():
     """`{experiment: Results}` of all that is recorded."""
-    return {name: recorded(e, *e.planned()) for name, e in catalogue.experiments().items()}
+    return experiments.standings(catalogue.experiments())
 
 
 def absent(results):

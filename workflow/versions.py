@@ -40,15 +40,19 @@ def digest(name):
     return catalogue.experiments()[name].digest() if "/" in name else zoo.digest(name)
 
 
-def changed():
-    """Names of experiments and architectures whose results are kept, and whose code is another one now."""
+def changed(some=None):
+    """Names of experiments and architectures whose results are kept, and whose code is another one now.
+
+    some   of which names; None: of all
+    """
     names = []
-    for name, experiment in catalogue.experiments().items():
-        recorded = experiments.recorded(experiment, experiment.planned()[0])
+    known = {n: e for n, e in catalogue.experiments().items() if some is None or n in some}
+    for name, recorded in experiments.standings(known).items():
         names += [name] * any("code" in what for what in recorded.outdated.values())
     for architecture, kept in networks().items():
-        now = zoo.digest(architecture)
-        names += [architecture] * any(not same.accepted(architecture, f.get("code"), now) for f in kept)
+        if some is None or architecture in some:
+            now = zoo.digest(architecture)
+            names += [architecture] * any(not same.accepted(architecture, f.get("code"), now) for f in kept)
     return names
 
 
@@ -147,7 +151,7 @@ def compare(name="", commit="HEAD"):
             print(f"{name}: {len(new['runs'])} runs at smoke size are as in {commit}")
             agreed.append(name)
     failed += [f"{name}: what is kept is of code before {commit}; name the commit before the change: "
-               f"make same EXPERIMENT={name} FROM=commit" for name in changed() if name in agreed]
+               f"make same EXPERIMENT={name} FROM=commit" for name in changed(agreed)]
     if failed:
         raise SystemExit("\n".join(failed))
 
