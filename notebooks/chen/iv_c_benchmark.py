@@ -280,9 +280,9 @@ page.box(
     "Not our {networks} {data} networks: it cannot replace the attack there."
     if not facts or facts["low"] <= 0 else
     "On our {networks} {data} networks, yes, in part: the orders are alike.",
-    "Its rank correlation with attack success is {spearman:.2f} (paper: {paper:.0f}, the same order; 0: none; "
-    "95% interval {low:.2f} to {high:.2f}). ROBY spans {all_low:.2f} to {all_high:.2f} over these networks, "
-    "and already {seeds_low:.2f} to {seeds_high:.2f} over {seeds} trainings of one.",
+    "Its rank correlation with attack success is {spearman:.2f} (paper: {paper:.0f}, the same order; 0: "
+    "none; 95% interval {low:.2f} to {high:.2f}). ROBY spans {all_low:.2f} to {all_high:.2f} over these "
+    "networks, and already {seeds_low:.2f} to {seeds_high:.2f} over {seeds} trainings of one.",
     "The paper's attack flips nearly all digits; this order is that of a weaker attack.",
     facts=facts, results=[natural], picture=ranking.draw_box(*best) if facts else None,
     alt="Attack success and ROBY: a dot a network, small dots for further trainings of one of them; the "

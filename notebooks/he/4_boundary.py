@@ -308,8 +308,8 @@ if facts:
 page.box(
     "How far is the boundary, where labels change, from clean and attacked images?", answer,
     "In the nearest of {directions:,} directions labels change at {benign} (clean), {margin} (OptMargin), "
-    f"{'at most ' * facts.get('touches', False)}{{brittle}} (OptBrittle; root mean square, pixels {{pixels}}; "
-    "medians of {n} digits).",
+    f"{'at most ' * facts.get('touches', False)}{{brittle}} (OptBrittle; root mean square, pixels "
+    "{pixels}; medians of {n} digits).",
     "Random directions miss the nearest boundary: OptBrittle crosses one {attack:.2g} from clean digits."
     if facts and facts["missed"] else "OptBrittle crosses a boundary {attack:.2g} from clean digits.",
     facts=facts, picture=summaries.draw_nearest(best, facts["attack"]) if facts else None,

@@ -224,8 +224,8 @@ page.box(
     f"{'Mostly not' if withstood else 'Mostly'} here"
     f"{': the attack fits its own noise, not fresh noise' * overfits}." if facts else
     "Not measured yet.",
-    "The vote is right on {benign.percent:.0f}% of {benign.of} photographs, on {margin.percent:.0f}% after the "
-    "attack (paper: {margin.paper}%). "
+    "The vote is right on {benign.percent:.0f}% of {benign.of} photographs, on {margin.percent:.0f}% after "
+    "the attack (paper: {margin.paper}%). "
     + ("All copies" if overfits else "{own:.0f}% of the copies")
     + " with the attack's own noise are misclassified, {others:.0f}% of those with fresh noise ({images} of "
     "{attacked} attacked photographs measured).",
