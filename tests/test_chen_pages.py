@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy import stats
 
-from papers.chen import claims, defence, experiments, figures, handmade, models, pictures, ranking
+from papers.chen import capacity, claims, defence, experiments, figures, handmade, models, pictures, ranking
 from report import reference
 from report.comparison import compare
 from report.experiment import Results, labelled
@@ -393,6 +393,19 @@ def test_suspects_are_compared_with_the_published_success():
     assert published["LeNet"] == pytest.approx(85.4) and {row["reading"] for row in rows} == {
         *experiments.SUSPECTS.values(), "share of all images"}
     assert ranking.of_suspects(three)["networks"] == 3 and ranking.of_suspects(three[:2]) == {}
+
+
+def test_a_lesson_says_what_follows_the_attack_over_sizes(monkeypatch):
+    nets = pd.DataFrame({"model": [*models.FCNS], "asr_third": np.linspace(0.9, 0.5, 9),
+                         "overlap_2": np.linspace(0.0, -0.4, 9), "roby_2": [0.5, 0.6, 0.4] * 3})
+    monkeypatch.setattr(figures, "networks", lambda runs: runs)
+    assert capacity.ends(nets)["follows"] == {"roby_2": False, "overlap_2": True}
+    words = capacity.lessons(nets)
+    assert "overlap of classes follows the attack (rank correlation 1.00)" in words
+    assert "does not reliably follow it" in words
+    turned = capacity.lessons(nets.assign(overlap_2=-nets.overlap_2, roby_2=nets.asr_third))
+    assert "does not reliably follow the attack" in turned and "follows it (1.00)" in turned
+    assert "over all sizes only" in capacity.lessons(nets[:2])
 
 
 def test_trainings_of_one_network_spread_beside_networks(monkeypatch):

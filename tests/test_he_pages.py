@@ -243,8 +243,11 @@ def test_a_box_of_boundary_distances_shows_every_digit_and_the_attack(monkeypatc
                 searched("brittle", [0.02], [0.02])).assign(step=0.02, directions=784, negatives=True)
     facts = summaries.nearest(rows)
     assert (facts["benign"], facts["margin"], facts["n"], facts["attack"]) == (0.4, 0.1, "1 to 3", None)
-    assert facts["directions"] == 1568 and facts["touches"]
+    assert facts["directions"] == 1568 and facts["touches"] and not facts["missed"]
     assert not summaries.nearest(rows.assign(step=0.01, negatives=False))["touches"]
+    recorded = {"rows": [{"examples": "OptBrittle", "mnist_normal_rms": 0.04}]}
+    monkeypatch.setattr(summaries.record, "read", lambda *_: recorded)
+    assert summaries.nearest(rows)["attack"] == 0.04 and summaries.nearest(rows)["missed"]
     figure = summaries.draw_nearest(rows, 0.05)
     assert sum(len(dots.get_offsets()) for dots in figure.axes[0].collections) == 6
     assert figure.axes[0].get_xticklabels()[-1].get_text() == "none"

@@ -116,10 +116,12 @@ def test_correlations_of_orders_that_are_known(monkeypatch):
     assert facts["predicts"] and facts["whole"] and (facts["images"], facts["networks"]) == (55, 24)
     assert facts["name"].count("“") == 4 and "tied with" in facts["name"]      # of these means, all but one
     assert facts["better"] == facts["sharper"] == "not reliably better than" and facts["margin"]["is"] == 1
-    assert "is open" in figures.answer(facts) and "its rank" in figures.evidence(facts)
-    assert "does, better than" in figures.answer(facts | {"better": figures.BETTER[True]})
-    assert "{top} has" in figures.evidence(facts | {"top": "another"})
-    assert figures.answer(facts | {"predicts": False}).startswith("None does reliably")
+    assert figures.answer(facts).startswith("Best of") and "its rank" in figures.evidence(facts)
+    assert figures.answer(facts | {"predicting": 1}).startswith("Only one of {cheap}, the {name}")
+    assert "{name} comes closest" in figures.answer(facts | {"predicts": False})
+    assert facts["meaning"] in figures.MEANINGS.values() and facts["alone_networks"] == 17
+    assert not facts["stays"] or "chance" not in figures.limit(facts)
+    assert "chance" in figures.limit(facts | {"stays": False})
     assert "Too few" in figures.answer(figures.facts(comparison.compared(runs[:12]), runs[:12]))
     assert figures.lessons(compared, runs).startswith("1. To rank networks, the “mixing")
 

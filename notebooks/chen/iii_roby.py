@@ -307,10 +307,9 @@ for item, data in handmade.any_model(features, labels, seed).items():
 # %%
 page.box(
     "Does ROBY, a robustness score from class overlap, follow the distance to the boundary?",
-    "Not on simulated classes: rescaling the overlaps of each arrangement to 0 to 1 hides how far apart "
-    "its classes are.",
-    "Over {n:,} arrangements of classes ROBY has rank correlation {roby.value:.2f} with the distance (95% "
-    "interval {roby.low:.2f} to {roby.high:.2f}; −1 is perfect), the unscaled overlap has "
+    "Not on simulated classes: it rescales their overlaps to 0 to 1, which hides how far apart they are.",
+    "Over {n:,} random arrangements of classes ROBY has rank correlation {roby.value:.2f} with the distance "
+    "(95% interval {roby.low:.2f} to {roby.high:.2f}; −1 is perfect), the unscaled overlap has "
     "{overlap.value:.2f}.",
     "The paper defines no rescaling; ours follows the authors' later code.",
     facts=FREE | {"n": scale.trials}, picture=handmade.draw_arrangements(ARRANGED), results=(),

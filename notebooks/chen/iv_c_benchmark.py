@@ -277,14 +277,13 @@ best = page.best(natural, again)
 facts = ranking.box_facts(*best)
 page.box(
     "Does ROBY, a robustness score without an attack, rank networks as an attack does?",
-    "Not our {networks} {data} networks: the orders differ."
+    "Not our {networks} {data} networks: it cannot replace the attack there."
     if not facts or facts["low"] <= 0 else
     "On our {networks} {data} networks, yes, in part: the orders are alike.",
-    "ROBY has rank correlation {spearman:.2f} with attack success (95% interval {low:.2f} to {high:.2f}; "
-    "same order, as in the paper: {paper:.0f}). ROBY spans {seeds_low:.2f} to {seeds_high:.2f} over {seeds} "
-    "trainings of {model}, {all_low:.2f} to {all_high:.2f} over the {networks} architectures.",
-    "The paper's attack changes a pixel by up to {size} and flips nearly all digits; ours, by up to "
-    "{weaker}, tells networks apart.",
+    "Its rank correlation with attack success is {spearman:.2f} (paper: {paper:.0f}, the same order; 0: "
+    "none; 95% interval {low:.2f} to {high:.2f}). ROBY spans {all_low:.2f} to {all_high:.2f} over these "
+    "networks, and already {seeds_low:.2f} to {seeds_high:.2f} over {seeds} trainings of one.",
+    "The paper's attack flips nearly all digits; this order is that of a weaker attack.",
     facts=facts, results=[natural], picture=ranking.draw_box(*best) if facts else None,
     alt="Attack success and ROBY: a dot a network, small dots for further trainings of one of them; the "
         "dashed line rises as the paper's claim needs.")

@@ -53,8 +53,7 @@ page = start("chen/iv_d_defence", globals())
 # ## The idea
 #
 # *Adversarial training* defends a network: it learns from attacked images, so that it gives them their label. Madry et al. {cite:p}`madry2018` attack every
-# training image. Chen et al. take as many clean as attacked images, so that we attack half of each batch. The result is a *robust network*, the
-# usual one a *natural network*. In the picture the robust network keeps its boundary away from every training point, as far as a small square reaches.
+# training image, Chen et al. half of them. The result is a *robust network*, the usual one a *natural network*.
 #
 # A score of robustness should tell the two apart. The paper claims that {ref}`ROBY <chen-iii>` does: for the same architecture it is smaller for the
 # robust network, on clean images and, more clearly, on adversarial ones.
@@ -148,8 +147,7 @@ display.picture(figure, "Natural (circles) and robust networks (squares): how ma
                 "flips, and ROBY", "Left, the curves of robust networks lie far lower; right, six dots.")
 
 # %% [markdown]
-# The half-attacked batch equals that of the experiments ({download}`attacks.py <../../papers/chen/attacks.py>`). In this small case ROBY is smaller for
-# all three robust networks. Larger networks follow.
+# The half-attacked batch equals that of the experiments ({download}`attacks.py <../../papers/chen/attacks.py>`).
 #
 # ## What came out
 
@@ -157,21 +155,16 @@ display.picture(figure, "Natural (circles) and robust networks (squares): how ma
 scale = page.scale(**experiments.DEFENCE)
 BOTH = natural, robust = [page.results(kind).only(figures.printed)
                           for kind in (experiments.natural, experiments.robust)]
-# Of Section IV.C:
-again = page.results(experiments.natural_retrained, plan=lambda scale: {}, optional=True)
-page.text(BOTH, defence.facts,
-          "Pairs measured: {names} (paper: {all} pairs). The natural networks were trained for "
-          "{natural_epochs} epochs on {natural_images_train} images, the robust ones for {robust_epochs} "
-          "epochs on {robust_images_train}.")
+again = page.results(experiments.natural_retrained, plan=lambda scale: {}, optional=True)   # of IV.C
+page.text(BOTH, defence.facts, "Pairs measured: {names} (paper: {all} pairs).")
 
 # %% [markdown]
 # ### How much the attack still flips after the defence
-#
-# The paper prints no attack success for its robust networks.
 
 # %%
 page.picture(BOTH, defence.draw_success, caption=(
-    "Labels that the paper's attack flips on both networks of each pair, with 95% intervals over images"),
+    "Labels that the paper's attack flips on both networks of each pair, with 95% intervals over images; "
+    "the paper prints no such share for its robust networks"),
     alt="A row a pair: natural networks near 100%, robust ones between a few percent and 100%.")
 
 # %% [markdown]
@@ -188,8 +181,7 @@ page.text(BOTH, defence.facts,
           "{true.adversarial.below} of {true.adversarial.of} on adversarial ones (paper, same pairs: "
           "{true.original.paper} and {true.adversarial.paper}). With predicted classes, as in the paper's "
           "text, these are {predicted.original.below} of {predicted.original.of} and "
-          "{predicted.adversarial.below} of {predicted.adversarial.of}; there a pair does not count if one "
-          "of its networks never predicts some class.")
+          "{predicted.adversarial.below} of {predicted.adversarial.of} (table below Table V).")
 page.text(BOTH, defence.facts,
           "In the {upper.of} best protected pairs ROBY rises on clean images in {upper.rise} and falls on "
           "adversarial ones in {upper.fall}. On the best two ({best.names}; {best.rates} flipped) it changes "
@@ -198,8 +190,7 @@ page.text(BOTH, defence.facts,
 # %% [markdown]
 # ### A smaller ROBY under attack is no sign of robustness
 #
-# The paper compares ROBY of clean and of adversarial images. On natural networks, too, it can fall from the former to the latter, although the attack
-# flips nearly every label.
+# The paper compares ROBY of clean and of adversarial images.
 
 # %%
 page.picture(natural, defence.draw_under_attack, caption=(
@@ -213,7 +204,7 @@ page.text(natural, defence.natural_facts,
 # ### Maps of the logits: attacked classes before and after the defence
 #
 # The paper shows maps (t-SNE), in which similar logits lie close together, and calls classes of robust networks more compact. We count the images
-# whose nearest neighbour in the map has their class. The paper prints no number.
+# whose nearest neighbour in the map has their class (a share that stands beside the maps below). The paper names no measure.
 
 # %%
 digits_of, robust_digits = (results.only(lambda run: run["data"] == "mnist") for results in BOTH)
@@ -225,14 +216,13 @@ page.text((digits_of, robust_digits), defence.neighbours,
 # %% [markdown]
 # ## Where it differs, and why
 #
-# - *The attack in training* takes 7 larger steps instead of the paper's 40, which would take about six times as long.
+# - *The attack in training* takes 7 larger steps instead of the paper's 40.
 # - *Single trainings.* Further trainings of LeNet alone move ROBY by more than most of these differences ({ref}`Section IV.C <chen-iv-c>`).
 
 # %%
 page.text(BOTH, defence.shorter,
-          "- *Short training.* The robust networks learned from {robust_images_train} images in "
-          "{robust_epochs} epochs, the natural ones from {natural_images_train} in {natural_epochs}. The "
-          "defence is thus not the only cause of a difference. Full training is not measured yet.")
+          "- *Short training.* Robust networks learned from {robust_images_train} images in {robust_epochs} "
+          "epochs, natural ones from {natural_images_train} in {natural_epochs}: a further cause of changes.")
 
 # %% [markdown]
 # ## Three things to remember
@@ -274,18 +264,17 @@ page.figure("figure-6", BOTH, **defence.of_samples("adversarial"))
 
 # %% [markdown]
 # ### Figure 1: maps of one natural and one robust network
-# t-SNE places the logits of the attacked MNIST images in the plane, so that near neighbours stay near. Colours and numbers are true classes.
+# Attacked MNIST images; colours and numbers are true classes.
 
 # %%
-page.figure("figure-1", [figures.those(results, ["ResNet101"]) for results in (digits_of, robust_digits)],
-            **figures.FIGURE_1)
-page.text([figures.those(results, ["ResNet101"]) for results in (digits_of, robust_digits)],
-          figures.accuracies, "On clean test images the natural network has an accuracy of {natural:.1f}% "
-          "and the robust one of {robust:.1f}%; the smaller is compared with the published number.")
+pair = [figures.those(results, ["ResNet101"]) for results in (digits_of, robust_digits)]
+page.figure("figure-1", pair, **figures.FIGURE_1)
+page.text(pair, figures.accuracies,
+          "On clean test images the natural network has an accuracy of {natural:.1f}% and the robust one of "
+          "{robust:.1f}%; the smaller is compared with the published number.")
 
 # %% [markdown]
 # ### Figure 7: natural networks, clean images
-# Beside each network stands the share of images whose nearest neighbour in the map has their class.
 # ### Figure 8: natural networks, adversarial images
 # ### Figure 9: robust networks, adversarial images
 
@@ -305,7 +294,6 @@ page.figure("figure-9", robust_digits, **figures.of_maps("map_text", "adversaria
 # | adversarial images | those of the paper's attack, made against the network that they are measured on | not stated |
 # | classes of adversarial images | true labels; predicted ones stand beside them | the text takes the predicted class, the later code the true one; by predicted labels a successful attack changes what a class is |
 # | images of the maps | the attacked images, logits, perplexity 30 | not stated |
-# | grouping of classes in a map | the share of images whose nearest neighbour has their class | the text names no measure |
 # | claims on robust networks | must hold for as many of them as on the published values | the text names no share of the networks |
 #
 # :::
@@ -317,10 +305,8 @@ larger = bool(facts) and facts["best"]["larger"]
 mixed = not facts or facts["true"]["original"]["below"] < 0.9 * facts["true"]["original"]["of"]
 page.box(
     "Is ROBY, a robustness score, smaller (better) after adversarial training?",
-    "Not always: of {true.original.of} architectures, each trained without and with adversarial images, "
-    "{true.original.below} get a smaller ROBY on clean images (paper: {true.original.paper})."
-    if mixed else
-    "Yes: of {true.original.of} architectures, each trained without and with adversarial images, "
+    ("Not always" if mixed else "Yes") +
+    ": of {true.original.of} architectures, each trained without and with adversarial images, "
     "{true.original.below} get a smaller ROBY on clean images (paper: {true.original.paper}).",
     "On adversarial images {true.adversarial.below} do (paper: {true.adversarial.paper})."
     + " On the two best protected networks ROBY is larger on clean images" * larger

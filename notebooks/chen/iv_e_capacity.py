@@ -211,11 +211,11 @@ page.text(convolutional, lambda runs: capacity.on_colour(runs, CNNS),
 
 # %% [markdown]
 # ## Three things to remember
-#
-# 1. A trend over sizes needs several trainings of each size, trained to the same point.
-# 2. On the fully connected networks the overlap of classes follows the attack; after rescaling inside each network (ROBY) it does not.
-# 3. An attack that flips all, or hardly any, cannot order networks.
-#
+
+# %%
+page.text(dense, capacity.lessons)
+
+# %% [markdown]
 # ## Try it
 #
 # 1. In the cell above, `SEEDS = range(8)`: does the mean ROBY of a width differ from that of another?
@@ -300,7 +300,8 @@ facts = capacity.box_facts(*best, PUBLISHED) if len(best[0]) == len(PUBLISHED) e
 unlike = not facts or facts["unlike"]
 page.box(
     "Do larger networks resist attacks better, and does the ROBY score show it?",
-    "We cannot tell: our larger networks were trained less, and retraining moves the score as much as size."
+    "We cannot tell: our larger networks were trained less"
+    + ", and retraining moves the score as much as size" * bool(facts and facts["as_much"]) + "."
     if unlike else
     "Ours do: attack success falls from {first:.0f}% to {last:.0f}% as layers widen, but the ROBY "
     "score does not follow."

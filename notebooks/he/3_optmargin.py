@@ -238,7 +238,6 @@ page.table("table-2", attacks, figures.table_2, hidden=figures.HIDDEN)
 
 # %% [markdown]
 # ### Figure 5: examples of each attack
-#
 # A black square marks an attack without a successful example.
 
 # %%
@@ -305,14 +304,14 @@ best = page.best(attacks)
 facts = summaries.vote(best)
 page.box(
     "Does a vote over noisy copies undo an adversarial attack?",
-    "It almost always undoes a minimum-norm attack (OptBrittle), almost never one built to withstand noise "
+    "Almost always one of the smallest change (OptBrittle), almost never one built to withstand noise "
     "(OptMargin)."
     if facts.get("opposite") else "Compare its shares for the two attacks." if facts else "Not measured yet.",
-    "The vote is right on {brittle.hits} of {brittle.of} digits of OptBrittle (paper: "
-    "{brittle.paper.region}%) and on {margin.hits} of {margin.of} of OptMargin (paper: "
-    "{margin.paper.region}%).",
-    "OptMargin changes a digit {ratio:.2g} times as much. One network was tested; a weight of OptBrittle had "
-    "been tuned to the {brittle.paper.region}% on another one.",
+    "The vote is right on {brittle.hits} of {brittle.of} digits after OptBrittle (paper: "
+    "{brittle.paper.region}%) and on {margin.hits} of {margin.of} after OptMargin (paper: "
+    "{margin.paper.region}%), which changes digits {ratio:.2g} times as much.",
+    "One network was tested. OptBrittle's balance of small change and flipped label was tuned to the "
+    "{brittle.paper.region}% on another, so that match proves little.",
     facts=facts, picture=summaries.draw_vote(best) if facts else None,
     alt="Accuracy of the network alone and of a vote over noisy copies, on clean digits and on digits of two "
         "attacks, with intervals and the published values.")

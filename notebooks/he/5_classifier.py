@@ -287,17 +287,17 @@ page.text(surroundings, detection.arithmetic,
 # | images | so far the first of the ten thousand test images, four fifths of them to train on | likewise |
 
 # %%
-seen = "if a classifier was trained on that attack"
+seen = "if a classifier of these distances was trained on that attack"
 answer = "Hardly in this run." if facts else "Not measured yet."
 if facts and facts["worst"]["percent"] > 75:
-    answer = (f"Mostly, {seen}; one threshold on the nearest distance does as well." if not facts["better"]
+    answer = (f"Mostly, {seen}; one threshold on the nearest does as well." if not facts["better"]
               else f"Yes, {seen}; it errs clearly less than one threshold." if facts["whole"]
               else f"Mostly, {seen}.")
 page.box(
     "Do boundary distances reveal that an image was attacked?", answer,
-    "Trained on OptMargin (noise-resistant), a classifier errs on {errors.benign:.0f}% of clean digits and "
+    "Trained on OptMargin (noise-resistant), it errs on {errors.benign:.0f}% of clean digits and "
     "{errors.margin:.0f}% of attacked ones ({n} each; paper: {print.benign} and {print.margin}%), the "
-    "threshold on at most {limit:.0f}%. Trained on OptBrittle (minimum-norm), it misses {missed:.0f}% of "
+    "threshold on at most {limit:.0f}%. Trained on OptBrittle (smallest change), it misses {missed:.0f}% of "
     "OptMargin.",
     "It learned from {learned:,} digits (paper: {printed:,}); no attack aimed at it.",
     facts=facts, picture=detection.draw_compared(facts) if facts else None,

@@ -129,7 +129,7 @@ page.extra("other-noises-imagenet", noises, lambda runs: [figures.misread_under_
 page.text((noises, examples), photographs.fitted,
         "Of the copies {own:%} are misclassified with the attack's own noise vectors and {others:%} with "
         "{noises} new vectors of the same norm for each image (from {low} to {high:%} over the n = {images} "
-        "images, which are those of {blocks} of the {attacked} blocks that OptMargin attacked).",
+        "images, which are those of {blocks} of the {all_blocks} blocks that OptMargin attacked).",
         nothing="No OptMargin example has been measured under other noise.")
 
 # %% [markdown]
@@ -221,14 +221,16 @@ overfits = facts.get("own") == 100 and facts["fits"] == "overfits"
 withstood = facts and facts["margin"]["percent"] > 50
 page.box(
     "On photographs, does an attack built to withstand noise defeat a vote over noisy copies?",
-    f"{'Mostly not' if withstood else 'Mostly'}, on a network far smaller than the paper's"
-    f"{' and with a shorter attack' * bool(shorter)}; the paper itself is not tested." if facts else
+    f"{'Mostly not' if withstood else 'Mostly'} here"
+    f"{': the attack fits its own noise, not fresh noise' * overfits}." if facts else
     "Not measured yet.",
-    "The vote is right on {margin.percent:.0f}% of {margin.of} attacked images (paper: {margin.paper}%) and "
-    "on {benign.percent:.0f}% of the same images before the attack. The attack defeats "
-    + ("every noisy copy that it was built on, but only " if overfits else
-       "{own:.0f}% of the noisy copies that it was built on, and ")
-    + "{others:.0f}% of fresh ones ({images} of these images).",
+    "The vote is right on {benign.percent:.0f}% of {benign.of} photographs, on {margin.percent:.0f}% after "
+    "the attack (paper: {margin.paper}%). "
+    + ("All copies" if overfits else "{own:.0f}% of the copies")
+    + " with the attack's own noise are misclassified, {others:.0f}% of those with fresh noise ({images} of "
+    "{attacked} attacked photographs measured).",
+    f"Our network is far smaller{' and our attack shorter' * bool(shorter)} than the paper's, which stays "
+    "untested.",
     facts=facts,
     picture=summaries.draw_copies(best, under_noise) if facts else None,
     alt="Left, the share of noisy copies that are misclassified, with the noise of the attack and with new "

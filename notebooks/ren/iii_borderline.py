@@ -295,8 +295,8 @@ page.box(
     "How alike are the images on both sides of a boundary?",
     "Almost equal, but only because the search stops once they are.",
     "The search mixes a digit with white or black until the last image with its label and the first without "
-    "it have a similarity (SSIM) above {above}. Of {searched:,} searches {converged:.1f}% end so, on average "
-    "at {separability:.3f} (paper: {paper:.3f}).",
+    "it have a similarity (SSIM; 1: equal) above {above}. Of {searched:,} searches {converged:.1f}% end so, "
+    "on average at {separability:.3f} (paper: {paper:.3f}).",
     "So the number describes the stopping rule.",
     facts=figures.search_facts(best) if drawn else None,
     picture=figures.draw_stop(way, best) if drawn else None,

@@ -250,10 +250,11 @@ page.box(
     figures.first(facts, ("as_much", "That depends on the training run at least as much as on the "
                                      "architecture."),
                   "That depends on the architecture and on the training run."),
-    "The change is measured as similarity (SSIM; {whole} if none) of the digit and the last mixture with its "
-    "label; low is a large change: {a.lowest:.2f} to {a.highest:.2f} over {trainings} trainings of one "
-    "architecture (paper, one training: {paper:.2f}), {least:.2f} to {most:.2f} between the averages of "
-    "three architectures.",
+    "The mean similarity (SSIM; 1: unchanged) of digits and their last mixture with the old label is "
+    "{a.lowest:.2f} to {a.highest:.2f} in {trainings} trainings of one architecture (paper, one training: "
+    "{paper:.2f}), and {least:.2f} to {most:.2f} averaged for {architectures} architectures.",
+    figures.first(facts, ("apart", "This holds for white: towards black, one architecture stands apart in "
+                                   "every training."), ""),
     facts=facts, picture=figures.draw_trainings(best) if facts else None,
     alt="Six rows, three architectures towards white and towards black: a dot for each training, a tick for "
         "the published network. The dots of one row are as far apart as the rows towards white.")

@@ -268,15 +268,16 @@ page.figure(
 best = page.best(searches)
 facts = figures.pruning(best)
 page.box(
-    "Does pruning (dark pixels to black, bright to white) make both sides of a boundary differ?",
-    figures.first(facts, ("always", "Yes, but a digit may then change less before its label does."),
-                  ("traded", "Mostly, but a digit may then change less before its label does."),
+    "Does pruning (dark pixels to black, bright to white) make look-alike images with different labels look "
+    "different?",
+    figures.first(facts, ("always", "Yes, but a digit then keeps its label under smaller changes only."),
+                  ("traded", "Mostly, but a digit then keeps its label under smaller changes only."),
                   ("differ", "With the strongest pruning they do."), "Not in these networks."),
-    "Towards white, pruned at mid-grey, the last image with the digit's label and the first without it have "
-    "similarity {sides.pruned:.2f} (unpruned {sides.plain:.3f}; paper: {sides.paper:.2f}; {n} networks), "
-    "digit and last image {digit.pruned:.2f} (unpruned {digit.plain:.2f}; paper: {digit.paper:.2f}).",
-    "Both do so at {shown} of {steps} steps to stronger pruning (paper: at all)." if facts and facts["traded"]
-    else "",
+    "A digit is mixed with white: the last image with its label and the first without have similarity "
+    "{sides.plain:.3f}, pruned {sides.pruned:.2f} (1: equal; paper: {sides.paper:.2f}); digit and last image "
+    "{digit.plain:.2f}, pruned {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
+    "Means over {n} networks; both effects appear at {shown} of {steps} steps of pruning (paper: all)."
+    if facts and facts["traded"] else "",
     facts=facts, picture=figures.draw_pruning(best) if facts else None,
     alt="Two panels, towards white and black, without pruning and at three strengths of it: the similarity "
         "of the two sides mostly falls, that of digit and last image with its label mostly rises.")

@@ -209,14 +209,15 @@ turned = [MEASURES[name] for name in ("boundary_distance", "overlap")
           if places(name)[ROBUST] < places(name)[PLAIN]]
 page.box(
     "Which of two networks is more robust, and do all measures agree?",
-    "Adversarial training wins under attack, but {turned} rank the two the other way.",
-    "Of {n} digits under a gradient attack (PGD), the adversarially trained network classifies {robust:.0f}% "
-    "correctly, the other {plain:.0f}%. Yet its boundary in random directions is nearer ({near.robust:.2f} "
-    "against {near.plain:.2f}, root mean square, pixels 0 to 1).",
-    "The card below has fewer images in this build, and wider intervals.",
+    "The adversarially trained one wins under attack, but {turned} rank it lower.",
+    "Of {n} digits under a gradient attack (PGD) it classifies {robust:.0f}% correctly, the other "
+    "{plain:.0f}%. Its boundary lies at {near.robust:.2f} (the other's: {near.plain:.2f}; root mean square), "
+    "its overlap is {overlap.robust:.2f} ({overlap.plain:.2f}; less should be better).",
+    "This is one pair of networks, each trained once: another may rank otherwise.",
     facts={"n": card.__kwdefaults__["images"], "turned": " and ".join(turned) or None,
            "robust": 100 * robust["pgd_accuracy"], "plain": 100 * plain["pgd_accuracy"],
-           "near": {"robust": robust["boundary_distance"], "plain": plain["boundary_distance"]}},
+           **{words: {"robust": robust[name], "plain": plain[name]} for words, name in (
+               ("near", "boundary_distance"), ("overlap", "overlap"))}},
     results=(), picture=draw_order(),
     alt="Five measures, two marks each from worse to better: adversarial training is the better one under "
         "attack, the worse one in random directions and in class overlap.")

@@ -259,9 +259,7 @@ display.table(["network", "accuracy, %", "attack, L2 norm", "survives PGD, %", *
 # %%
 page.box(
     "Which cheap measure ranks networks as a strong attack does?", figures.answer(facts),
-    figures.evidence(facts),
-    "Over naturally trained networks alone, its correlation is {natural.is:.2f} ({natural.low:.2f} to "
-    "{natural.high:.2f}).",
+    figures.evidence(facts), figures.limit(facts),
     facts=facts, picture=figures.draw_correlations(rows),
     alt="Rank correlations of five instruments and a baseline with an attack, over networks and over images, "
         "with intervals.")

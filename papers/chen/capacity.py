@@ -2,11 +2,12 @@
 import math
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from torch import nn
 
 from papers.chen import experiments, figures, models, pictures, ranking
-from report import display, registry
+from report import display, prose, registry
 
 SIDES = {"neurons": figures.WIDER, "layers": figures.DEEPER}
 AXES = {"neurons": ("neurons in each of two layers", range(0, 4001, 1000)),
@@ -71,14 +72,32 @@ def lengths(runs):
 
 
 def ends(runs):
-    """For sentences: first and last network of each panel, rank correlations over all; {} of fewer."""
+    """For sentences: first and last network of each panel, rank correlations over all; {} of fewer.
+
+    `follows`: whether the interval of the rank correlation with attack success lies above 0.
+    """
     panels, nets = by_size(runs), figures.networks(runs)
     if any(len(some) < len(SIDES[side]) for side, some in panels.items()):
         return {}
-    return {"n": len(nets)} | {
-        name: ranking.agreement(nets.asr_third, nets[name]) for name in ("roby_2", "overlap_2")} | {
+    ranks = {name: ranking.ranked(nets[name], nets.asr_third) for name in ("roby_2", "overlap_2")}
+    return {"n": len(nets), "follows": {name: (rank["low"] or 0) > 0 for name, rank in ranks.items()}} | {
+        name: rank["spearman"] for name, rank in ranks.items()} | {
         side: dict(zip(("first", "last"), some.iloc[[0, -1]].to_dict("records")))
         for side, some in panels.items()}
+
+
+def lessons(runs):
+    """Three things to remember, as a list; the second one by the rank correlations over all sizes."""
+    facts = ends(runs)
+    verbs = {name: "follows" if does else "does not reliably follow"
+             for name, does in facts.get("follows", {}).items()}
+    second = prose.fill(
+        f"On the fully connected networks the unscaled overlap of classes {verbs['overlap_2']} the attack "
+        f"(rank correlation {{overlap_2:.2f}}); ROBY, which rescales the overlaps inside each network, "
+        f"{verbs['roby_2']} it ({{roby_2:.2f}}).", facts) if verbs else (
+        "Whether the overlap of classes or ROBY follows the attack shows over all sizes only.")
+    return ("1. A trend over sizes needs several trainings of each size, trained to the same point.\n"
+            f"2. {second}\n3. An attack that flips all, or hardly any, cannot order networks.")
 
 
 def of_four(runs):
@@ -101,7 +120,8 @@ def on_colour(runs, printed):
 def box_facts(runs, again, published, data="MNIST"):
     """For the box on size: ROBY over the networks, over trainings of one, and published; attack success.
 
-    `unlike` says whether the networks were trained by different rules.
+    `unlike` says whether the networks were trained by different rules, `as_much` whether trainings of one
+    lie as far apart as all networks.
     """
     nets, seeds = ranking.trainings(runs, again, data)
     if not len(nets) or len(seeds) < 2:
@@ -112,6 +132,7 @@ def box_facts(runs, again, published, data="MNIST"):
     return {"sizes": len(nets), "seeds": len(seeds), "first": wide.iloc[0], "last": wide.iloc[-1],
             "narrow": narrow, "widest": widest,
             "unlike": bool(nets.status.notna().any()),
+            "as_much": bool(np.ptp(seeds.roby_2) >= np.ptp(nets.roby_2)),
             "sizes_low": nets.roby_2.min(), "sizes_high": nets.roby_2.max(),
             "seeds_low": seeds.roby_2.min(), "seeds_high": seeds.roby_2.max(),
             "paper_low": min(printed), "paper_high": max(printed)}

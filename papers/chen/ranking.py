@@ -339,10 +339,8 @@ def box_facts(runs, again, data="MNIST"):
     if len(nets) != figures.TEN or len(seeds) < 2:
         return {}
     printed = pd.DataFrame([row for row in PRINTED if row["dataset"] == data])
-    attacked = experiments.attacks_on(next(k for k, name in experiments.DATASETS.items() if name == data))
     return ranked(nets.roby_2, nets.asr_third) | {
         "data": data, "networks": len(nets), "seeds": len(seeds), "model": seeds.model.iloc[0],
-        "size": attacked["text"].threat.size, "weaker": attacked["third"].threat.size,
         "paper": abs(agreement(printed.roby_2, printed.asr_2)),
         **{f"{who}_{end}": value for who, some in (("all", nets), ("seeds", seeds))
            for end, value in (("low", some.roby_2.min()), ("high", some.roby_2.max()))}}

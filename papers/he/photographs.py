@@ -41,7 +41,7 @@ def fitted(noises, examples):
     rows = tidy.unnest(noises, "counts", "others")
     shares = 100 * rows.others[rows.counts]
     return misread | {"noises": noises.noises.max(), "low": shares.min(), "high": shares.max(),
-                      "blocks": len(noises), "attacked": (examples.kind == "margin").sum(),
+                      "blocks": len(noises), "all_blocks": (examples.kind == "margin").sum(),
                       "fits": "overfits" if 2 * misread["others"] < misread["own"] else "does not overfit"}
 
 

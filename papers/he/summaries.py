@@ -95,7 +95,8 @@ def draw_networks(attacks):
 # ---- Section 4: boundary distances -----------------------------------------------------------------------
 def nearest(distances):
     """Medians of the nearest distances, of how many digits and directions, whether OptBrittle's is the first
-    step of the search, and how far OptBrittle moves; {} without all.
+    step of the search, how far OptBrittle moves and whether that is nearer than clean digits' distance; {}
+    without all.
     """
     kinds = boundary.all_data(distances).get(NET, {}) if len(distances) else {}
     if not NAMES.keys() <= kinds.keys():
@@ -103,11 +104,12 @@ def nearest(distances):
     sizes = sorted({kinds[kind]["images"] for kind in NAMES})
     run = distances[distances.network == NET].iloc[0]
     table = figures.by_network(bare(pd.DataFrame((record.read("he", "table-1") or {}).get("rows", []))))
+    attack = table[NET].get("brittle", {}).get("rms")
     return {kind: float(kinds[kind]["least"]) for kind in NAMES} | {
         "n": " to ".join(f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1]))),
         "pixels": f"0 to {boundary.PIXELS[NET]}", "directions": int(run.directions * (1 + run.negatives)),
         "touches": bool(kinds["brittle"]["least"] <= run.step + 1e-6),
-        "attack": table[NET].get("brittle", {}).get("rms")}
+        "attack": attack, "missed": bool(attack and attack < kinds["benign"]["least"])}
 
 
 def none_at(ax, place):

@@ -215,15 +215,23 @@ def draw_similarities(searches):
 
 # ---- Section IV ------------------------------------------------------------------------------------------
 def spread(searches):
-    """Facts: range of the similarity to white over trainings of A, and of the means; {} of one training."""
+    """Facts: range of the similarity to white over trainings of A, and of the means; {} of one training.
+
+    `apart`: towards black all trainings of one architecture lie outside the others' range.
+    """
     white = searches[searches.background == "white"] if len(searches) else searches
     if not len(white) or white.groupby("architecture").size().min() < 2:
         return {}
     means = white.groupby("architecture").robustness_mean.agg(["mean", "min", "max", "size"])
     printed = {row["architecture"]: row for row in PAPER["table-3"].rows if row["background"] == "white"}
+    black = searches[searches.background == "black"].groupby("architecture").robustness_mean
+    black = black.agg(["min", "max"])
+    others = {name: black.drop(name) for name in black.index} if len(black) > 1 else {}
     return {"a": {"lowest": means["min"]["a"], "highest": means["max"]["a"]}, "trainings": means["size"]["a"],
-            "paper": printed["A"]["robustness_ssim"], "whole": 1, "least": means["mean"].min(),
-            "most": means["mean"].max(),
+            "paper": printed["A"]["robustness_ssim"], "least": means["mean"].min(),
+            "most": means["mean"].max(), "architectures": len(means),
+            "apart": any(black["min"][name] > rest["max"].max() or black["max"][name] < rest["min"].min()
+                         for name, rest in others.items()),
             "as_much": bool(((means["max"] - means["min"]) >= np.ptp(means["mean"])).all())}
 
 

@@ -11,6 +11,12 @@ PAPERS = ("ren", "shu", "he", "chen")       # of the networks
 NAMES = {"ren-a": "A", "ren-b": "B", "ren-c": "C", "shu-lenet": "LeNet", "shu-mlp": "perceptron",
          "he-natural": "natural", "he-robust": "robust", "chen-natural": "LeNet, natural",
          "chen-robust-1": "LeNet, robust (0.1)", "chen-robust-2": "LeNet, robust (0.2)"}
+# What an instrument measures, for those who know none of the papers.
+MEANINGS = {"mixing": "how far an image is mixed with another one until its label changes",
+            "transfer": "how often other trainings misclassify images between adversarial ones",
+            "distance": "how far an image moves in random directions until its label changes",
+            "gradient": "how far an image moves up the error's slope until its label changes",
+            "roby": "how little the classes overlap"}
 LEVELS = {"networks": "over networks", "images": "over images\nof one network"}
 AXES = {"mixing": "1 − SSIM after mixing", "transfer": "misclassified share of the box",
         "distance": "random directions, RMS", "gradient": "L2 norm of the step",
@@ -57,6 +63,7 @@ def facts(rows, runs):
     inside = cheap.loc[cheap.images.idxmax()]
     return {"whole": len(runs) == len(NETWORKS), "networks": len(runs), "groups": len(set(data.groups)),
             "images": data.values["attack"].shape[1], "level": f"{LEVEL:.0%}", "cheap": len(cheap),
+            "alone_networks": int(data.natural.sum()), "meaning": MEANINGS[first["instrument"]],
             "cost": 100 * first["seconds"] / comparison.seconds_of(runs, "attack"),
             "predicting": int(cheap.networks_predicts.sum()), "alone": int((cheap.natural_low > 0).sum()),
             "name": _named(cheap, "networks"), "value": _with_interval(first, "networks"),
@@ -83,23 +90,28 @@ def _with_interval(row, level):
 
 
 def answer(facts):
-    """The answer of the box, by the rule of the protocol."""
+    """The answer of the box, by the rule of the protocol; how the margin compares stands on the page."""
     if not facts.get("whole"):
         return "Too few networks are measured to tell."
     if not facts["predicts"]:
-        return "None does reliably; {name} comes closest."
-    if facts["better"] == BETTER[True]:
-        return "The {name} does, better than the margin of the logits."
-    return "The {name} does; whether better than the margin of the logits is open."
+        return "None of {cheap} does reliably. The {name} comes closest: {meaning}."
+    only = "Only one of {cheap}" if facts["predicting"] == 1 else "Best of {cheap}"
+    return f"{only}, the {{name}}: {{meaning}}."
 
 
 def evidence(facts):
     """The evidence of the box; the answer about all networks has named the instrument."""
     whose = "its rank correlation" if facts.get("whole") else "the rank correlation of the {name}"
-    inside = "" if facts.get("top") == facts.get("name") else "the {top} has "
-    return (f"Over {{networks}} networks {whose} with the attack is {{value.is:.2f}} ({{level}} interval "
-            "{value.low:.2f} to {value.high:.2f}; −1: reverse order), the margin's {margin.is:.2f}; over "
-            f"images of one network {inside}{{within.is:.2f}} and the margin {{margin_within.is:.2f}}.")
+    return (f"Over {{networks}} networks of {{groups}} kinds {whose} with the attack is {{value.is:.2f}} "
+            "(1: same order, 0: none; {level} interval {value.low:.2f} to {value.high:.2f}), at {cost:.0f}% "
+            "of the attack's time.")
+
+
+def limit(facts):
+    """The limit of the box: the networks without adversarial training."""
+    chance = "" if facts.get("stays") else ": possibly chance"
+    return ("Over the {alone_networks} networks without adversarial training it is {natural.is:.2f} "
+            f"({{natural.low:.2f}} to {{natural.high:.2f}}){chance}.")
 
 
 def lessons(rows, runs):

@@ -1,0 +1,16 @@
+"""The pages of `ren`: facts of their boxes."""
+import pandas as pd
+
+from papers.ren import figures
+
+
+def test_an_architecture_stands_apart_if_all_of_its_trainings_do():
+    means = {("a", "white"): (0.2, 0.4), ("b", "white"): (0.2, 0.3), ("c", "white"): (0.3, 0.4),
+             ("a", "black"): (0.5, 0.7), ("b", "black"): (0.5, 0.6), ("c", "black"): (0.8, 0.9)}
+    searches = pd.DataFrame([{"architecture": name, "background": b, "robustness_mean": mean}
+                             for (name, b), some in means.items() for mean in some])
+    facts = figures.spread(searches)
+    assert facts["apart"] and facts["architectures"] == 3 and facts["as_much"]
+    assert not figures.spread(searches.replace(0.8, 0.65))["apart"]
+    assert not figures.spread(searches[searches.background == "white"])["apart"]
+    assert figures.spread(searches[::2]) == {}
