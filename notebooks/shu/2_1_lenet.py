@@ -230,8 +230,8 @@ page.box(
     "Do images changed until one network errs (adversarial images) mislead others of another random seed?",
     "Usually not: on average the others misclassify one in {nth}.",
     "Attacks on one network gave adversarial images of {over.digits} digits; {others} others misclassify "
-    "{over.percent:.0f}% of them (95% interval {over.low:.0f} to {over.high:.0f}%). For one image of a {label} "
-    "it is {least:.0f}% to {most:.0f}%, depending on the attack (paper, an unnamed {label}: "
+    "{over.percent:.0f}% of them (95% interval {over.low:.0f} to {over.high:.0f}%). For one image of a "
+    "{label} it is {least:.0f}% to {most:.0f}%, depending on the attack (paper, an unnamed {label}: "
     "{paper.least:.0f}% to {paper.most:.0f}%).",
     "Rates for one unnamed digit cannot be compared.",
     facts=facts and facts | {"label": int(best[0].label.iloc[0])},

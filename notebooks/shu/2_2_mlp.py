@@ -214,8 +214,8 @@ page.box(
     else "At least around one of our digits the attacked network gets half wrong.",
     "An attack changed a {first.digit} and a {second.digit} in many ways that this network misclassifies; "
     "random images draw each changed pixel from its range. Of {first.samples:,} the network misclassifies "
-    "{first.percent:.0f}% (the {first.digit}) and {second.percent:.0f}% (the {second.digit}; paper, an unnamed "
-    "{first.digit} and {second.digit}: {first.paper:.0f}% and {second.paper:.0f}%).",
+    "{first.percent:.0f}% (the {first.digit}) and {second.percent:.0f}% (the {second.digit}; paper, an "
+    "unnamed {first.digit} and {second.digit}: {first.paper:.0f}% and {second.paper:.0f}%).",
     "The paper's lie {side}.",
     facts=dict(zip(("first", "second"), samples)) | (beyond.squared_distances(cw2(best)) if samples else {}),
     picture=figures.bars(samples, "random images that the attacked perceptron misclassifies, %"),

@@ -183,8 +183,8 @@ page.box(
     "Does random noise still miss a decision boundary that is curved?",
     "Yes, if it bends in one direction (roof); if in all (cone), {cone} of the noise crosses.",
     "A point lies {depth:g} noise lengths below a boundary in {n:,} dimensions; roof and cone have slope "
-    "{slope:g}. Noise goes sideways, where only a cone falls in every direction: {plane} samples cross a plane, "
-    "{roof} a roof.",
+    "{slope:g}. Noise goes sideways, where only a cone falls in every direction: {plane} samples cross a "
+    "plane, {roof} a roof.",
     "Calculated exactly; trained networks were not measured.",
     facts={"depth": nearest["depth"], "n": CONE_N, "slope": CONE_SLOPE,
            **{name: one_in(share) for name, share in crossed.items()}},

@@ -268,11 +268,11 @@ facts = study.facts_of_test(shares)
 page.box(
     "Which training gives networks like the paper's?",
     figures.first(
-        facts, ("only_there", "None so far: of twelve trainings, the best (half the printed dropout and epochs) "
-                             "comes near on CIFAR-10 alone."),
+        facts, ("only_there", "None so far: of twelve trainings, the best (half the printed dropout and "
+                             "epochs) comes near on CIFAR-10 alone."),
         ("nowhere", "None so far: of twelve trainings, not even the best comes near."),
-        "None so far: of twelve trainings, the best (half the printed dropout and epochs) comes near on {near} "
-        "only."),
+        "None so far: of twelve trainings, the best (half the printed dropout and epochs) comes near on "
+        "{near} only."),
     "On {n} class pairs not used for the choice, a gradient step flips {cifar10:.0f}% of test images on "
     "CIFAR-10 "
     "({pairs.cifar10} pairs; paper: {paper.cifar10:.0f}%), {fashion_mnist:.0f}% on clothes "

@@ -242,10 +242,10 @@ page.box(
         ("fewest", "No: a small gradient step flips fewer than half, equally long noise practically "
                    "none."),
         "No: a small gradient step flips most images, equally long noise practically none."),
-    "It flips {step:.0f}% of test images, {zero:.0f}% if those count whose gradient rounds to zero (networks are "
-    "very sure there; paper, same pairs: {paper.step:.0f}%). {draws:,} noise samples of that length flip {one} of "
-    "{perturbed} ({low:.1f} to {high:.1f}%; paper: {paper.one:.1f}%), ten times longer {ten:.0f}% (paper: "
-    "{paper.ten:.0f}%).",
+    "It flips {step:.0f}% of test images, {zero:.0f}% if those count whose gradient rounds to zero (networks "
+    "are very sure there; paper, same pairs: {paper.step:.0f}%). {draws:,} noise samples of that length flip "
+    "{one} of {perturbed} ({low:.1f} to {high:.1f}%; paper: {paper.one:.1f}%), ten times longer {ten:.0f}% "
+    "(paper: {paper.ten:.0f}%).",
     figures.first(
         facts, ("cats", "{pairs} of {of} class pairs; all contain cats."),
         "{pairs} of {of} class pairs; half the printed dropout and epochs."),

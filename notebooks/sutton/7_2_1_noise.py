@@ -201,17 +201,17 @@ page.text(page.results(experiments.training_noise), training_noise.readings,
 page.box(
     "Does noise during training make a network harder to attack?",
     figures.first(
-        facts, ("alone", "We cannot tell from one of nine class pairs and guessed noise strengths (the paper's "
-                         "are lost in our copy)."),
-        ("few", "We cannot tell from {pairs} of nine class pairs and guessed noise strengths (the paper's are "
-                "lost in our copy)."),
+        facts, ("alone", "We cannot tell from one of nine class pairs and guessed noise strengths (the "
+                         "paper's are lost in our copy)."),
+        ("few", "We cannot tell from {pairs} of nine class pairs and guessed noise strengths (the paper's "
+                "are lost in our copy)."),
         ("hardly", "Hardly, on {pairs} of nine class pairs and with guessed noise strengths."),
         "Somewhat, on {pairs} of nine class pairs and with guessed noise strengths."),
     "With our strongest noise a gradient step flips {counted.most:.0f}% of training images instead of "
     "{counted.none:.0f}% (paper: {paper.most:.0f}% instead of {paper.none:.0f}%), at an accuracy of "
     "{accuracy.most:.0f}% instead of {accuracy.none:.1f}% (paper: {paper.accuracy:.0f}%).",
-    "Without images whose gradient rounds to zero (networks are very sure there) it flips {most:.0f}% instead of "
-    "{none:.0f}%.",
+    "Without images whose gradient rounds to zero (networks are very sure there) it flips {most:.0f}% "
+    "instead of {none:.0f}%.",
     facts=facts, picture=training_noise.draw_box(levels),
     alt="Accuracy and attackable share over the strength of the noise, ours and the paper's; grey lines are "
         "other pairs.")

@@ -189,15 +189,15 @@ facts = figures.box_facts(page.best(pairs), SHARES, len(pairs.published))
 page.box(
     "Do attack and noise act on clothes as on colour photographs?",
     figures.first(
-        facts, ("alike", "Yes: the attack flips most images, equally long noise {words.one}, ten times longer "
-                         "noise fewer than half."),
+        facts, ("alike", "Yes: the attack flips most images, equally long noise {words.one}, ten times "
+                         "longer noise fewer than half."),
         ("some", "Partly: equally long noise flips a few, the attack {words.step}, ten times longer noise "
                  "{words.ten}."),
         "Partly: equally long noise flips {words.one}, but the attack {words.step}, ten times longer noise "
         "{words.ten}."),
     "The attack flips {step:.0f}% of test images, {zero:.0f}% if those count whose gradient rounds to zero "
-    "(networks are very sure there; paper, same pairs: {paper.step:.0f}%). Noise of its length flips {one} of "
-    "{perturbed} ({low:.1f} to {high:.1f}%; paper: {paper.one:.2g}%), ten times longer {ten:.0f}% (paper: "
+    "(networks are very sure there; paper, same pairs: {paper.step:.0f}%). Noise of its length flips {one} "
+    "of {perturbed} ({low:.1f} to {high:.1f}%; paper: {paper.one:.2g}%), ten times longer {ten:.0f}% (paper: "
     "{paper.ten:.0f}%).",
     "{pairs} of {of} class pairs.",
     facts=facts, picture=figures.draw_means(page.best(pairs), SHARES, CLASSES), alt=figures.MEANS)
