@@ -140,9 +140,15 @@ def test_points_of_a_plane_have_the_types_of_section_2_4():
 def test_facts_of_the_boxes_around_two_digits():
     runs = pd.DataFrame([run("cw2", {target: one_class(80, 40, rates=[rate, 0.0, 0.25])}, label=label)
                          for label, target, rate in ((5, "6", 0.125), (7, "2", 0.5))]).assign(samples=1000)
-    assert beyond.squared_distances(runs)["far"] == "5 → 6, 2 (paper: 10.6) and 7 → 2, 2 (paper: 11.3)"
+    facts = beyond.squared_distances(runs)
+    assert facts["far"] == "5 → 6, 2 (paper: 10.6) and 7 → 2, 2 (paper: 11.3)"
+    assert facts["side"] == "farther from its digits, which may be the cause"
     assert [(box["name"], box["percent"], box["paper"]) for box in beyond.in_boxes(runs)] == [
         ("5 → 6", 12.5, 94), ("7 → 2", 50, 82)]
+    for (target, held), side in zip(((k, v) for classes in runs.classes for k, v in classes.items()),
+                                    ("farther from one of its digits", "no farther from its digits")):
+        held["boxes"]["all"]["squared"] = [[1.0, 20.0, 30.0]] * len(held["boxes"]["all"]["sizes"])
+        assert beyond.squared_distances(runs)["side"] == side, target
     assert beyond.squared_distances(runs.iloc[:0]) == beyond.in_boxes(runs.iloc[:0]) == []
 
 

@@ -166,7 +166,8 @@ def test_the_box_and_the_table_have_the_means_over_pairs_and_leave_failed_traini
     facts = figures.box_facts(two, shares, 9)
     assert [facts[key] for key in ("pairs", "of", "failed", "one", "perturbed")] == [2, 9, 0, 2, 100]
     assert facts["paper"] == {"step": 80, "one": 2, "ten": 2} and facts["ten"] == 20 and facts["low"] < 2
-    assert facts["most"] and facts["weak"] and facts["some"] and facts["odd"] == NEXT[:2]
+    assert facts["most"] and facts["some"] and not facts["alike"] and facts["odd"] == NEXT[:2]
+    assert facts["words"] == {"one": "practically none", "step": "most", "ten": "fewer than half"}
     one_failed = figures.box_facts(with_accuracy(two, 1, 50), shares, 9)
     assert (one_failed["pairs"], one_failed["failed"], one_failed["odd"]) == (1, 1, NEXT[:1])
     rows = figures.mean_rows(made_up(NEXT[:2]), shares)
@@ -174,6 +175,11 @@ def test_the_box_and_the_table_have_the_means_over_pairs_and_leave_failed_traini
     assert [row["published"] for row in rows] == ["80.0%", "80.0%", None, *4 * ["2.0%"]]
     unlike = pd.concat([made_up(NEXT[:1]), made_up(NEXT[1:2], attackable=20)])
     assert figures.box_facts(unlike, shares, 9)["ten"] == 35
+    never = {"susceptibility": percentage(0, 50)}
+    unmoved = two.assign(test=[test | {"random": [v | (never if v["delta"] == 1 else {}) for v in test[
+        "random"]]} for test in two.test])
+    facts = figures.box_facts(unmoved, shares, 9)
+    assert facts["alike"] and facts["words"]["one"] == "none"
 
 
 def test_planes_at_the_measured_distances_predict_what_noise_flips():
@@ -187,6 +193,7 @@ def test_planes_at_the_measured_distances_predict_what_noise_flips():
     assert facts["lengths"][10]["at_step"] == pytest.approx(whole)
     assert (facts["images"], facts["ratio"], facts["lengths"][10]["flipped"]["percent"]) == (4, 0.75, 20)
     assert facts["lengths"][1]["near"] < 1e-9 and facts["inside"] == 0
+    assert facts["longest"] == facts["lengths"][10]
     assert figures.distance_rows(facts)[-1] == ["10 ×", "less than 0.01%", "49.8%", "20.0% (10.0% to 33.7%)"]
 
 

@@ -227,14 +227,14 @@ page.statement("procedure-hyper-rectangle", data={"intervals": len(fast), "same_
 best = page.best(sweeps, others, fifty)
 facts = beyond.transfer(*best) if all(map(len, best)) else {}
 page.box(
-    "Do adversarial images of one network mislead others that differ only in seed?",
+    "Do images changed until one network errs (adversarial images) mislead others of another random seed?",
     "Usually not: on average the others misclassify one in {nth}.",
-    "The rate is {over.percent:.0f}% over {over.digits} digits (95% interval {over.low:.0f} to "
-    "{over.high:.0f}%); for one image of a {label} it is {least:.0f}% to {most:.0f}%, by attack (paper, an "
-    "unnamed {label}: {paper.least:.0f}% to {paper.most:.0f}%).",
-    "Random images between these mislead the same networks as in the paper (attacked, others or all) for "
-    "{same} of {n} attacks.",
-    facts=facts and facts | dict(beyond.of_suspects(best[0])) | {"label": int(best[0].label.iloc[0])},
+    "Attacks on one network gave adversarial images of {over.digits} digits; {others} others misclassify "
+    "{over.percent:.0f}% of them (95% interval {over.low:.0f} to {over.high:.0f}%). For one image of a "
+    "{label} it is {least:.0f}% to {most:.0f}%, depending on the attack (paper, an unnamed {label}: "
+    "{paper.least:.0f}% to {paper.most:.0f}%).",
+    "Rates for one unnamed digit cannot be compared.",
+    facts=facts and facts | {"label": int(best[0].label.iloc[0])},
     picture=beyond.draw_transfer(*best) if facts else None, results=(sweeps, others, fifty),
     alt="Bars: share of adversarial images that the other networks misclassify, over many digits with its "
         "interval, and for one digit by attack beside the published values.")

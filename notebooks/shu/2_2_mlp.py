@@ -147,7 +147,7 @@ page.text(sweeps, lambda runs: beyond.squared_distances(cw2(runs)),
 # ## Three things to remember
 #
 # - Adversarial images can be wrong at every corner of a box while most images inside are right.
-# - How far a box reaches from the clean digit matters; ours reach less far than the paper's.
+# - How far a box reaches from the clean digit matters: two boxes that reach differently far cannot be compared.
 # - Two digits are weak evidence for or against the paper.
 #
 # ## Try it
@@ -209,14 +209,15 @@ best = page.best(sweeps)
 samples = beyond.in_boxes(cw2(best)) if len(best) else []
 few = max((box["percent"] for box in samples), default=100) < 50
 page.box(
-    "Are random images that lie between adversarial ones adversarial, too?",
-    "Not around our two digits: the attacked perceptron gets most of them right." if few
-    else "Around one of our two digits at least, the attacked perceptron gets half of them wrong.",
-    "Of {first.samples:,} images whose changed pixels are drawn from the range of the adversarial ones, it "
-    "misclassifies {first.percent:.0f}% (a {first.digit}) and {second.percent:.0f}% (a {second.digit}; "
-    "paper, an unnamed {first.digit} and {second.digit}: {first.paper:.0f}% and {second.paper:.0f}%).",
-    "The paper's random images lie farther from its digits.",
-    facts=dict(zip(("first", "second"), samples)),
+    "Are random images between adversarial ones adversarial, too?",
+    "Not around our two digits: the attacked network gets most of them right." if few
+    else "At least around one of our digits the attacked network gets half wrong.",
+    "An attack changed a {first.digit} and a {second.digit} in many ways that this network misclassifies; "
+    "random images draw each changed pixel from its range. Of {first.samples:,} the network misclassifies "
+    "{first.percent:.0f}% (the {first.digit}) and {second.percent:.0f}% (the {second.digit}; paper, an "
+    "unnamed {first.digit} and {second.digit}: {first.paper:.0f}% and {second.paper:.0f}%).",
+    "The paper's lie {side}.",
+    facts=dict(zip(("first", "second"), samples)) | (beyond.squared_distances(cw2(best)) if samples else {}),
     picture=figures.bars(samples, "random images that the attacked perceptron misclassifies, %"),
     results=(sweeps,),
     alt="Two bars, a five and a seven: share of the random images that the attacked perceptron "

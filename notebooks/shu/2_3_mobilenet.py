@@ -294,11 +294,10 @@ swept, errs = page.best(sweeps, networks)
 facts = beyond.of_aeroplane(bim(swept), errs) if len(swept) else {}
 page.box(
     "Are random images between adversarial versions of one aeroplane misclassified, too?",
-    "The attacked network misclassifies {parts.strict} of them or {parts.loose}, depending on which pixel "
-    "values are random.",
-    "It misclassifies {strict:.0f}% if only values altered in every adversarial version are drawn at random, "
-    "and {loose:.1f}% if those altered in most versions are, too (paper: {paper:.0f}%). The {others} other "
-    "networks misclassify {least:.0f}% to {most:.0f}%, by network.",
+    "By the attacked network: {parts.strict} or {parts.loose}, depending on which pixel values vary.",
+    "It misclassifies {strict:.0f}% of random images that vary only the values changed in all {versions} "
+    "versions, {loose:.1f}% with those changed in most versions (paper: {paper:.0f}%). The {others} other "
+    "networks, trained alike but not attacked, misclassify {least:.0f}% to {most:.0f}%, by network.",
     "On clean images our networks err {times} as the paper's.",
     facts=facts, picture=beyond.draw_networks(facts) if facts else None, results=(sweeps, networks),
     alt="Bars in two groups, by which pixel values are random: the share of samples that the attacked "

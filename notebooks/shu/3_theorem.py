@@ -288,8 +288,7 @@ display.say(prose.fill(
     "Around one random image with margin {margin} the radius is {radius}, and {other_labels} of "
     "{images_on_its_surface} images on the surface of that ball have another label. The ball has a volume of "
     "$10^{{{power:.0f}}}$ in {dimension} dimensions; its part inside the cube of images is smaller, and "
-    "above 0, too. These numbers are those of an untrained network; for trained ones the argument is the "
-    "same, and the ball may be smaller.", ball | {"power": ball["log10_volume"]}))
+    "above 0, too.", ball | {"power": ball["log10_volume"]}))
 
 # %% [markdown]
 # ### Choices that the paper leaves open

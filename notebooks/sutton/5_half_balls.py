@@ -191,12 +191,11 @@ shares = {"classes that touch": np.exp(models.log_half_balls(sketches.DIMENSIONS
           far: np.exp(models.log_half_balls(sketches.DIMENSIONS, epsilon, LONG))}
 page.box(
     "Why can noise miss what an attack finds?",
-    "In high dimension noise hardly moves points across a boundary: a small distance to it hides attacks "
-    "from noise.",
-    "Two half balls in {n:,} dimensions: if they touch, noise as long as the radius flips "
-    "{touch:.0f}% of the points; with a gap of {gap:g} radii {left}, but an attack of {reach:g} radii "
-    "flips {attack}.",
-    "Overlapping balls keep that distance without a gap; trained networks' gaps are unknown.",
+    "In high dimension noise hardly leads across a boundary: a small gap stops it, but not an attack.",
+    "Two classes fill half balls of {n:,} dimensions, flat sides facing. If these touch, noise of one radius "
+    "flips the label of {touch:.0f}% of the points; a gap of {gap:g} radii leaves {left}, but an attack of "
+    "{reach:g} radii flips {attack}.",
+    "Calculated exactly; gaps between real classes are unknown.",
     facts={"n": n, "touch": 100 * flipped(n, 0.0, 1.0), "gap": 2 * epsilon,
            "left": one_in(flipped(n, epsilon, 1.0)), "reach": reach,
            "attack": "nearly all" if safe_from < RARE else f"{1 - safe_from:.0%}"},

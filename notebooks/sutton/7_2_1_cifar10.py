@@ -238,18 +238,17 @@ facts = study.facts_of_pairs(page.best(rest), SHARES, len(rest.published), CLASS
 page.box(
     "Does random noise find what an attack finds on CIFAR-10?",
     figures.first(
-        facts, ("some", "Rarely: a small gradient step flips most images, random noise of the same length "
-                        "{one} of {perturbed}."),
-        ("fewest", "No: a small gradient step flips {step:.0f}% of the images, random noise of the same "
-                   "length practically none."),
+        facts, ("some", "Rarely: a small gradient step flips most images, equally long noise few of them."),
+        ("fewest", "No: a small gradient step flips fewer than half, equally long noise practically "
+                   "none."),
         "No: a small gradient step flips most images, equally long noise practically none."),
-    "It flips {zero:.0f}% of test images if those of zero gradient count, {step:.0f}% otherwise (paper, same "
-    "pairs: {paper.step:.0f}%). Of {perturbed} flipped images, {draws:,} noise samples each of that norm "
-    "flip {one} ({low:.1f} to {high:.1f}%; paper: {paper.one:.1f}%), of ten times the norm {ten:.0f}% "
+    "It flips {step:.0f}% of test images, {zero:.0f}% if those count whose gradient rounds to zero (networks "
+    "are very sure there; paper, same pairs: {paper.step:.0f}%). {draws:,} noise samples of that length flip "
+    "{one} of {perturbed} ({low:.1f} to {high:.1f}%; paper: {paper.one:.1f}%), ten times longer {ten:.0f}% "
     "(paper: {paper.ten:.0f}%).",
     figures.first(
-        facts, ("cats", "{pairs} of {of} class pairs, a two-class network each; all pairs contain cats."),
-        "{pairs} of {of} class pairs, a two-class network each, with half the printed dropout and epochs."),
+        facts, ("cats", "{pairs} of {of} class pairs; all contain cats."),
+        "{pairs} of {of} class pairs; half the printed dropout and epochs."),
     facts=facts, picture=figures.draw_means(page.best(rest), SHARES, CLASSES), alt=figures.MEANS)
 
 # %%

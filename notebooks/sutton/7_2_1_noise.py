@@ -201,18 +201,17 @@ page.text(page.results(experiments.training_noise), training_noise.readings,
 page.box(
     "Does noise during training make a network harder to attack?",
     figures.first(
-        facts, ("alone", "We cannot tell: one of nine class pairs is trained, and the paper's noise "
-                         "strengths are lost in our text of it."),
-        ("few", "We cannot tell: {pairs} of nine class pairs are trained, and the paper's noise strengths "
-                "are lost in our text of it."),
-        ("hardly", "Hardly: over {pairs} of nine class pairs the attackable share falls from {none:.0f}% to "
-                   "{most:.0f}%, while accuracy falls, too."),
-        "Somewhat: over {pairs} of nine class pairs the attackable share falls from {none:.0f}% to "
-        "{most:.0f}%, at the price of accuracy."),
-    "Our strongest noise need not be the paper's. On training images accuracy goes from "
-    "{accuracy.none:.1f}% to {accuracy.most:.0f}% (paper: to {paper.accuracy:.0f}%), the attackable share "
-    "from {counted.none:.0f}% to {counted.most:.0f}% if images of zero gradient count, from {none:.0f}% to "
-    "{most:.0f}% otherwise (paper: {paper.none:.0f}% to {paper.most:.0f}%).",
+        facts, ("alone", "We cannot tell from one of nine class pairs and guessed noise strengths (the "
+                         "paper's are lost in our copy)."),
+        ("few", "We cannot tell from {pairs} of nine class pairs and guessed noise strengths (the paper's "
+                "are lost in our copy)."),
+        ("hardly", "Hardly, on {pairs} of nine class pairs and with guessed noise strengths."),
+        "Somewhat, on {pairs} of nine class pairs and with guessed noise strengths."),
+    "With our strongest noise a gradient step flips {counted.most:.0f}% of training images instead of "
+    "{counted.none:.0f}% (paper: {paper.most:.0f}% instead of {paper.none:.0f}%), at an accuracy of "
+    "{accuracy.most:.0f}% instead of {accuracy.none:.1f}% (paper: {paper.accuracy:.0f}%).",
+    "Without images whose gradient rounds to zero (networks are very sure there) it flips {most:.0f}% "
+    "instead of {none:.0f}%.",
     facts=facts, picture=training_noise.draw_box(levels),
     alt="Accuracy and attackable share over the strength of the noise, ours and the paper's; grey lines are "
         "other pairs.")

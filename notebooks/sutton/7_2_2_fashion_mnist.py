@@ -189,17 +189,17 @@ facts = figures.box_facts(page.best(pairs), SHARES, len(pairs.published))
 page.box(
     "Do attack and noise act on clothes as on colour photographs?",
     figures.first(
-        facts, ("some", "Partly: noise of the attack's length flips few images."),
-        ("most", "Yes in part: a step flips most images and noise of its length none, but ten times longer "
-                 "noise flips most."),
-        ("weak", "Mostly: noise of the attack's length flips none, and ten times longer noise flips fewer "
-                 "than half, but fewer images can be attacked."),
-        "Partly: noise of the attack's length again flips none, but fewer images can be attacked and longer "
-        "noise flips most."),
-    "An attack flips {zero:.0f}% of the test images if those of zero gradient count, {step:.0f}% otherwise "
-    "({pairs} of {of} class pairs; paper, same pairs: {paper.step:.0f}%). Noise of its norm flips {one} of "
-    "{perturbed} ({confidence}% interval {low:.1f} to {high:.1f}%; paper: {paper.one:.2g}%), ten times "
-    "longer noise {ten:.0f}% (paper: {paper.ten:.0f}%).",
+        facts, ("alike", "Yes: the attack flips most images, equally long noise {words.one}, ten times "
+                         "longer noise fewer than half."),
+        ("some", "Partly: equally long noise flips a few, the attack {words.step}, ten times longer noise "
+                 "{words.ten}."),
+        "Partly: equally long noise flips {words.one}, but the attack {words.step}, ten times longer noise "
+        "{words.ten}."),
+    "The attack flips {step:.0f}% of test images, {zero:.0f}% if those count whose gradient rounds to zero "
+    "(networks are very sure there; paper, same pairs: {paper.step:.0f}%). Noise of its length flips {one} "
+    "of {perturbed} ({low:.1f} to {high:.1f}%; paper: {paper.one:.2g}%), ten times longer {ten:.0f}% (paper: "
+    "{paper.ten:.0f}%).",
+    "{pairs} of {of} class pairs.",
     facts=facts, picture=figures.draw_means(page.best(pairs), SHARES, CLASSES), alt=figures.MEANS)
 
 # %%

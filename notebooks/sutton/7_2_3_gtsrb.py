@@ -211,9 +211,9 @@ page.box(
     figures.first(facts, ("most", "Yes, most of them, although the paper chose such signs as probably "
                                   "more robust."),
                   "Yes, but fewer than half of them; the paper chose such signs as probably more robust."),
-    "An attack flips {zero:.0f}% of the test images if those of zero gradient count as attackable, "
-    "{step:.0f}% otherwise (paper: {paper.step:.0f}%). Noise of the attack's norm flips {one} of {perturbed} "
-    "(paper: {paper.one:.1f}%).",
+    "A gradient step flips {step:.0f}% of test images, {zero:.0f}% if those count whose gradient rounds to "
+    "zero (networks are very sure there; paper: {paper.step:.0f}%). Noise as long as the step flips {one} of "
+    "{perturbed} (paper: {paper.one:.1f}%).",
     study.limit_of_signs(facts), facts=facts,
     picture=figures.draw_means(figures.learned(signs, LARGER_SIGN), SHARES, CLASSES, facts.get("odd", ())),
     alt=figures.MEANS + " The pair on which noise of the attack's norm flips images is named.")

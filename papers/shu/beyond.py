@@ -133,11 +133,13 @@ def over_images(runs):
 
 # ---- facts in words ---------------------------------------------------------------------------------------
 def squared_distances(runs):
-    """Facts in words: for each box of Table 6 how far its samples lie, beside the paper's."""
+    """Facts: for each box of Table 6 how far its samples lie, beside the paper's, and which lie farther."""
     far = [(box.classes, box.at("squared")[1], printed("table-10", source_class=box.run["label"])[
         "sampled_l2_mean"]) for _, box in of_rows(runs, "table-6")]
-    return far and {"far": " and ".join(
-        f"{classes}, {value:.3g} (paper: {paper:.3g})" for classes, value, paper in far)}
+    sides = {len(far): "farther from its digits, which may be the cause", 0: "no farther from its digits"}
+    return far and {
+        "far": " and ".join(f"{classes}, {value:.3g} (paper: {paper:.3g})" for classes, value, paper in far),
+        "side": sides.get(sum(paper > value for _, value, paper in far), "farther from one of its digits")}
 
 
 def of_suspects(runs):
@@ -257,6 +259,8 @@ def transfer(sweeps, others, fifty):
     rare = 0 < over["percent"] < 50     # else the answer is another one
     return {"over": over, "nth": NUMBERS[min(round(100 / over["percent"]), 12)] if rare else None,
             "least": min(here), "most": max(here),
+            "others": NUMBERS[max(len(row["attack"]["rates"]) for rows in fifty.rows for row in rows
+                                  if "attack" in row) - 1],
             "paper": {"least": min(published), "most": max(published)}}
 
 
@@ -280,18 +284,20 @@ def in_boxes(runs):
 def of_aeroplane(runs, networks):
     """Facts of Section 2.3: rates (%) in the boxes of two rules, how often the networks err on clean images.
 
-    rates   {rule: rates of all networks, the attacked one's first}
-    times   how many times the paper's clean errors ours are
+    rates      {rule: rates of all networks, the attacked one's first}
+    versions   how many adversarial images span the boxes
+    times      how many times the paper's clean errors ours are
     """
-    rates = {}
+    rates, versions = {}, None
     for row, box in of_rows(runs, "table-10"):
+        versions = box.held["examples"]
         rates = {rule: [100 * rate for rate in _at(box.held["boxes"][rule], row["n_intervals"])["rates"]]
                  for rule in ("all", "most") if rule in box.held["boxes"]}
     if len(rates) < 2 or not len(networks):
         return {}
     (strict, *others), (loose, *more) = rates["all"], rates["most"]
     times = round(networks.test_error.mean() / mean(_in_print(PAPER["table-8"].rows[0])))
-    return {"rates": rates, "strict": strict, "loose": loose, "parts": {
+    return {"rates": rates, "versions": versions, "strict": strict, "loose": loose, "parts": {
         "strict": part(strict), "loose": part(loose)}, "others": NUMBERS[len(others)],
         "least": min(others + more), "most": max(others + more),
         "paper": 100.0,     # claim of Figure 7: every sample, from about 200 values on

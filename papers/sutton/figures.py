@@ -111,6 +111,9 @@ def mean_rows(runs, printed):
 def box_facts(runs, printed, of, larger=None):
     """What the box of a page names, of the networks whose training succeeded; {} where nothing was perturbed.
 
+    "alike" says whether a step flips most images, noise of its norm practically none, and of ten
+    times that norm fewer than half, as on CIFAR-10.
+
     of       how many pairs the page has
     larger   see `learned`
     """
@@ -125,8 +128,12 @@ def box_facts(runs, printed, of, larger=None):
             "high": interval["high"], "confidence": 95, "step": step["mean"],
             "zero": shares["attack"]["mean"], "ten": ten["mean"],
             "paper": {"step": step["published"], "one": one["published"], "ten": ten["published"]},
-            "most": step["mean"] > 50, "fewest": step["mean"] < 50, "weak": ten["mean"] < 50,
-            "some": one["mean"] > 1, "odd": [p for p, share in one["percents"].items() if share]}
+            "fewest": step["mean"] < 50, "some": one["mean"] > 1, "most": step["mean"] > 50,
+            "alike": step["mean"] > 50 > ten["mean"] and one["mean"] <= 1,
+            "words": {"one": "practically none" if one["hits"] else "none",
+                      **{name: "most" if share["mean"] > 50 else "fewer than half"
+                         for name, share in (("step", step), ("ten", ten))}},
+            "odd": [p for p, share in one["percents"].items() if share]}
 
 
 def draw_means(runs, printed, names, titles=()):
@@ -217,7 +224,8 @@ def distance_facts(runs, draws):
     Of the runs that measured it: the smaller norm of two attacks over that of the step ("ratio", the median;
     "low" and "high" hold nine in ten), and by the length of the noise in steps the percentage of images that
     `draws` samples flip: "near" if each boundary is a plane that far away, "at_step" if it is as far as the
-    step is long, "flipped" as measured. "inside" counts lengths whose 95% interval holds "near".
+    step is long, "flipped" as measured. "inside" counts lengths whose 95% interval holds "near";
+    "longest" has the values of the longest noise.
     """
     some = [u for u in runs.to_dict("records") if len(u["test"].get("nearest", {}).get("step", ()))]
     if not some:
@@ -234,7 +242,8 @@ def distance_facts(runs, draws):
     low, median, high = np.quantile(ratio, (0.05, 0.5, 0.95))
     inside = sum(v["flipped"]["low"] <= v["near"] <= v["flipped"]["high"] for v in lengths.values())
     return {"runs": len(some), "images": len(ratio), "ratio": float(median), "low": float(low),
-            "high": float(high), "lengths": lengths, "of": len(lengths), "inside": inside}
+            "high": float(high), "lengths": lengths, "longest": lengths[DELTAS[-1]], "of": len(lengths),
+            "inside": inside}
 
 
 def distance_rows(facts):
