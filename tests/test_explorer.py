@@ -303,8 +303,9 @@ def test_four_panels_without_network_complaint_or_scrolling(visit, axe, folder, 
     assert not page.locator("figure img").is_visible() and not page.locator(".instead").is_visible()
     assert not [url for url in requests if "weights-1" in url]
     page.evaluate(axe)
-    for name, pattern in {"Mix": "stops above", "Shake and push": r"\d of 200",
-                          "Look around": "of 100 random", "Compare trainings": "disagree on"}.items():
+    for name, pattern in {
+            "Mix": "stops above", "Shake and push": r"\d of 200.*half of the",
+            "Look around": "of 100 other random", "Compare trainings": r"disagree on \d"}.items():
         tab(page, name)
         seen(page, pattern)
         report = page.evaluate("() => axe.run('.explorer', {resultTypes: ['violations'], preload: false})")
@@ -326,19 +327,57 @@ def test_sentences_have_the_numbers_of_their_images(visit, nets):
     pair = borderline.search(
         nets[0], seven.byte(), white, threshold=data["threshold"], max_iterations=data["most"])
     text = seen(page, "stops above")
-    assert f"of {pair.separability.item():.4f}" in text and f"have {pair.robustness.item():.2f}." in text
+    assert f"of {pair.separability.item():.4f}" in text and f"alike: {pair.robustness.item():.2f}." in text
     assert f"After {pair.iterations.item()} mixtures" in text
     with torch.no_grad():
         label = nets[0](white / 255).argmax(1).item()
-    assert page.locator(".images figcaption:visible").nth(2).inner_text() == f"white {label}"
+    assert page.locator(".images figcaption:visible").nth(3).inner_text() == f"white {label}"
     assert label != pair.outside_class.item()
     page.locator("input[type=range]:visible").fill("0")
-    assert "is 1.00." in seen(page, "At 0% white")
+    assert "is 1.00, where 1 means identical." in seen(page, "At 0% white")
     page.get_by_role("radio", name="black").check()
     assert "Mix with" not in seen(page, "stops above")
     page.get_by_role("radio", name="digit 1, test image 2").check()     # black is labelled 1, too
     assert "the search needs two labels" in seen(page, "too")
     assert page.get_by_role("button", name="Run the search").is_disabled()
+
+
+@in_a_browser
+@pytest.mark.parametrize("width", [420, 1280])
+def test_the_final_pair_stands_side_by_side_with_the_labels_of_pytorch(visit, nets, width):
+    page, _, _ = visit(viewport={"width": width, "height": 800})
+    page.wait_for_selector(".explorer.ready")
+    inside, outside = images_of(page.evaluate("""() => {
+      const core = EXPLORER.core(), grey = core.digits(EXPLORER.digits)[7];
+      const {threshold, most} = EXPLORER.digits, net = core.network(EXPLORER['weights-0']);
+      const {last, first} = core.search(net, grey, 255, threshold, most).steps.at(-1);
+      return [Array.from(last), Array.from(first)]; }"""))
+    seen(page, "stops above")
+    drawn = images_of(page.evaluate("""() => [...document.querySelectorAll('.pair canvas')].map(canvas =>
+      Array.from(canvas.getContext('2d').getImageData(0, 0, 28, 28).data).filter((_, p) => p % 4 === 0))"""))
+    assert torch.equal(drawn, torch.stack([inside, outside]))
+    with torch.no_grad():
+        labels = nets[0](drawn.float() / 255).argmax(1).tolist()
+    assert labels[0] == 7 != labels[1]
+    assert page.locator(".pair figcaption").all_inner_texts() == [f"last {labels[0]}", f"first {labels[1]}"]
+    digit, left, right = (page.locator(".mixing canvas").nth(n).bounding_box() for n in range(3))
+    assert left["y"] == right["y"] and left["x"] + left["width"] <= right["x"]
+    assert left["width"] == right["width"] > digit["width"]
+
+
+@in_a_browser
+def test_bar_and_mixtures_are_tapped_and_the_picture_is_one_of_the_search(visit):
+    page, _, _ = visit(reduced_motion="reduce")
+    page.wait_for_selector(".explorer.ready")
+    first = page.locator(".path button").first
+    first.click()
+    seen(page, "After 1 mixture,")
+    assert first.get_attribute("aria-pressed") == "true"
+    assert page.locator("input[type=range]:visible").input_value() == "100"       # half white
+    strip = page.locator(".strip").bounding_box()
+    page.mouse.click(strip["x"] + strip["width"] * 0.75, strip["y"] + 5)
+    assert "as to the digit" not in seen(page, "At 75% white")
+    assert page.locator(".pair canvas:visible").count() == 1
 
 
 @in_a_browser
@@ -355,7 +394,7 @@ def test_all_is_reached_by_keyboard_and_nothing_moves_by_itself(visit):
     page.locator("input[type=range]:visible").press("ArrowRight")
     assert seen(page, r"\d of 200") != first
     page.get_by_role("tab", name="Shake and push").press("ArrowRight")
-    seen(page, "of 100 random")
+    seen(page, "of 100 other random")
     board = page.locator(".map:visible")
     before = board.locator(".ring").get_attribute("cx")
     board.press("ArrowLeft")
@@ -376,10 +415,88 @@ def test_a_drag_turns_the_plane_and_a_tap_shows_an_image(visit):
     page.mouse.move(x + 80, y, steps=4)
     page.mouse.up()
     assert page.locator("input[type=range]:visible").input_value() == "80"
-    page.touchscreen.tap(x, y)
     ring = page.locator(".map:visible .ring")
+    assert ring.get_attribute("cy") == "0"        # a drag leaves the ring where it was
+    page.touchscreen.tap(x, y)
     assert float(ring.get_attribute("cx")) == pytest.approx(0, abs=0.2)
     assert float(ring.get_attribute("cy")) == pytest.approx(-6.1, abs=0.2)
+
+
+def rings(page):
+    return {tuple(map(ring.get_attribute, ("cx", "cy"))) for ring in page.locator(".maps .ring").all()}
+
+
+@in_a_browser
+def test_all_six_maps_react(visit):
+    page, _, _ = visit(has_touch=True, viewport={"width": 1280, "height": 1200})
+    page.wait_for_selector(".explorer.ready")
+    tab(page, "Compare trainings")
+    seen(page, r"disagree on about \d")
+    boards = page.locator(".maps .map")
+    assert boards.count() == page.locator(".maps .ring").count() == 6
+    for n, board in enumerate(boards.all()):
+        box = board.bounding_box()
+        x, y = box["x"] + box["width"] * (0.2 + 0.1 * n), box["y"] + box["height"] / 4
+        before = rings(page)
+        page.touchscreen.tap(x, y)
+        assert len(after := rings(page)) == 1 and after != before
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + 20, y, steps=2)
+        page.mouse.up()
+        assert page.locator("input[type=range]:visible").input_value() == f"{20 * (n + 1)}"
+        assert rings(page) == after
+    assert page.evaluate("getSelection().toString()") == ""
+
+
+@in_a_browser
+def test_the_sentence_follows_the_ring_and_has_the_labels_of_pytorch(visit, nets):
+    page, _, _ = visit(viewport={"width": 1280, "height": 1200})
+    page.wait_for_selector(".explorer.ready")
+    start = ", where the label of training 1 changes along its gradient,"
+
+    def labels():
+        """What the networks assign at the ring, and to the digit."""
+        place, = rings(page)
+        images = images_of(page.evaluate("""([x, y]) => {
+          const core = EXPLORER.core(), image = core.scaled(core.digits(EXPLORER.digits)[7]);
+          const {u} = core.attack(core.network(EXPLORER['weights-0']), image), v = core.across(u, 3, 0);
+          return [core.moved(image, x, u, -y, v), image].map(x => Array.from(x)); }""", [*map(float, place)]))
+        with torch.no_grad():
+            return torch.stack([in_double(net)(images).argmax(1) for net in nets], 1).tolist()
+
+    def expected():
+        ring, digit = labels()
+        changed = sum(a != b for a, b in zip(ring, digit))
+        return f"assign {' '.join(map(str, ring))}: {changed} of 5 differ{'s' if changed == 1 else ''} from"
+
+    tab(page, "Look around")
+    page.locator(".map:visible").press("ArrowUp")
+    tab(page, "Compare trainings")
+    text = seen(page, r"disagree on about \d")
+    assert start in text and expected() in text and "0 of 5" not in text
+    middle = page.locator(".maps .map").nth(3)
+    middle.click()
+    text = seen(page, "At the ring they")
+    assert expected() in text and "0 of 5" in text
+    middle.click(position={"x": 5, "y": 5})
+    text = seen(page, "[1-5] of 5 differ")
+    assert start not in text and expected() in text
+    tab(page, "Mix")
+    tab(page, "Compare trainings")
+    assert start in seen(page, r"disagree on \d")
+
+
+@in_a_browser
+def test_a_job_ends_where_an_empty_one_follows(compute):
+    replies = compute("""const serve = sent => { const serve = core.serve(reply => sent.push(reply));
+        serve({kind: "network", place: 0, file: EXPLORER["weights-0"]}); return serve; };
+      const job = {kind: "flips", id: 1, image: images[7], steps: [1, 2, 3, 4], count: 200, seed: 1};
+      const whole = [], ended = [], last = serve(ended), first = serve(whole)(job);
+      const other = last(job);
+      last({kind: "flips", id: 2});
+      return Promise.all([first, other]).then(() => [whole.length, ended.length]);""")
+    assert replies[0] == 5 and replies[1] < 5
 
 
 @in_a_browser
@@ -432,7 +549,7 @@ def test_with_one_training_damaged_the_others_panels_work(visit, folder):
     tab(page, "Compare trainings")
     assert "weights-3.js is incomplete" in seen(page, "cannot be compared")
     tab(page, "Look around")
-    seen(page, "of 100 random")
+    seen(page, "of 100 other random")
 
 
 @in_a_browser

@@ -339,7 +339,7 @@ EXPLORER.core = () => {
     },
   };
 
-  // A function of messages that runs jobs in slices; a later one of a kind ends the one before.
+  // A function of messages that runs jobs in slices; a later one of a kind ends the one before, even if empty.
   function serve(send) {
     const nets = [], latest = {};
     return async ({kind, id, place, file, ...job}) => {
@@ -348,10 +348,11 @@ EXPLORER.core = () => {
         return;
       }
       latest[kind] = id;
+      if (!job.image) return;
       let start = performance.now();
       for (const part of JOBS[kind](nets, job)) {
         if (part) send({kind, id, part});
-        if (performance.now() - start < 12) continue;
+        if (performance.now() - start < 40) continue;
         await new Promise(next => setTimeout(next));
         if (latest[kind] !== id) return;
         start = performance.now();

@@ -34,10 +34,10 @@
   const rgb = hex => [1, 3, 5].map(k => parseInt(hex.slice(k, k + 2), 16));
 
   // An image with a caption; `show` takes it in [0, 1].
-  function picture(name) {
-    const canvas = make("canvas", {role: "img"}), caption = make("figcaption");
+  function picture(name, outer = "figure", inner = "figcaption") {
+    const canvas = make("canvas", {role: "img"}), caption = make(inner);
     return {
-      node: make("figure", {}, canvas, caption),
+      node: make(outer, {}, canvas, caption),
       show(image, ...words) {
         draw(canvas, 28, p => Array(3).fill(Math.round(255 * image[p])));
         caption.replaceChildren(...words);
@@ -84,7 +84,7 @@
   }
 
   // Jobs of core.js in a worker, or in slices on this page where there is none: `ask(kind, job, then)` gives
-  // `then` each part and, at the end, null; a later job of a kind ends the one before.
+  // `then` each part and, at the end, null; a later job of a kind ends the one before, `ask(kind)` too.
   function desk(core) {
     const wanted = {}, messages = new Map();      // the last message of each kind and place
     let id = 0;
@@ -150,36 +150,50 @@
 
     // ---- mix ---------------------------------------------------------------------------------------------
     function mixing() {
-      let grey = 255, share = 0, searched, timer, shown;
-      const names = {255: "white", 0: "black"}, shots = ["digit", "mixture", "background"].map(picture);
-      const strip = make("div", {class: "strip", role: "img"}), path = make("ol", {class: "path"});
+      let grey = 255, searched, timer, shown;
+      const names = {255: "white", 0: "black"};
+      const shots = ["digit", "mixture", "mixture", "background"].map(name => picture(name));
+      const strip = make("div", {class: "strip", role: "img", onpointerdown: pointed,
+                                 onpointermove: event => event.buttons && pointed(event)});
+      const path = make("ol", {class: "path"}), alike = make("p");
       const ends = [0, 1].map(() => make("span", {class: "end"}));
-      const bar = slider({min: 0, max: 200}, value => { stop(); share = value / 200; look(); });
+      const bar = slider({min: 0, max: 200}, value => { stop(); look(value / 200); });
       const run = make("button", {type: "button", onclick: play}, "Run the search step by step");
       const choice = [255, 0].map(value => make("label", {}, make("input", {
         type: "radio", name: `${own}-background`, checked: value === 255,
         onchange() { grey = value; update(); }}), ` ${names[value]}`));
       const tab = panel("Mix",
-        "Mix the digit with white or black. Where does its label change, and how alike are the two sides?",
+        "Mix the digit with white or black: where does its label change? The network assigns one of ten "
+          + "labels to every image, even to pure white. Which digit keeps its label longest?",
         [["Ren et al., Section III", "ren/iii_borderline"], ["Section IV", "ren/iv_simulation"]],
-        make("div", {class: "images"}, ...shots.map(shot => shot.node)),
+        make("div", {class: "images mixing"}, shots[0].node,
+             make("div", {class: "pair"}, shots[1].node, shots[2].node, alike), shots[3].node),
         make("div", {class: "track"}, strip, ...ends, bar.node),
         make("div", {class: "images controls"},
              make("fieldset", {}, make("legend", {}, "Mix with"), ...choice), run),
-        make("p", {class: "legend"}, "Mixtures of the search: label, similarity of the two sides"), path);
+        make("p", {class: "legend"}, "Each mixture of the two sides replaces one of them; the number is the "
+          + "similarity of the two sides then. Tap a mixture to see both."), path);
 
       const mixed = s => image.map(value => (1 - s) * value + s * grey / 255);
+      const slide = share => bar.show(200 * share, `${percent(share)} ${names[grey]}`);
 
-      function look() {
-        const now = mixed(share), k = net.label(now), name = names[grey];
-        const alike = core.ssim(now.map(value => 255 * value), greys[digit]).toFixed(2);
-        shots[0].show(image, "digit ", chip(label));
+      function pointed({clientX}) {
+        const {left, width} = strip.getBoundingClientRect();
+        stop();
+        look(Math.min(1, Math.max(0, (clientX - left) / width)));
+      }
+
+      // A mixture of the slider.
+      function look(share) {
+        const now = mixed(share), k = net.label(now);
+        const near = core.ssim(now.map(value => 255 * value), greys[digit]).toFixed(2);
         shots[1].show(now, "mixture ", chip(k));
-        shots[2].show(mixed(1), `${name} `, chip(searched.background));
-        bar.show(200 * share, `${percent(share)} ${name}`);
-        tab.say(`At ${percent(share)} ${name}, the network assigns the label `, chip(k),
+        shots[2].node.hidden = true;
+        alike.textContent = `similarity to the digit ${near}`;
+        slide(share);
+        tab.say(`At ${percent(share)} ${names[grey]}, the network assigns the label `, chip(k),
                 k === label ? ", as to the digit" : ", another one than to the digit",
-                `; the similarity (SSIM) of mixture and digit is ${alike}.`);
+                `; the similarity (SSIM) of mixture and digit is ${near}, where 1 means identical.`);
       }
 
       function stripes() {
@@ -191,29 +205,34 @@
         strip.setAttribute("aria-label", `Labels from the digit to ${names[grey]}: ${order}`);
       }
 
-      // The first steps of the search.
-      function steps(number) {
-        shown = number;
+      // The two sides after some steps of the search, of which the first ones are drawn.
+      function steps(number, drawn = number) {
+        shown = drawn;
         const {length} = searched.steps, last = searched.steps[number - 1];
         [last ? last.near : 0, last ? last.far : 1].forEach((at, k) => {
           ends[k].style.setProperty("--at", at);
           ends[k].hidden = !length;
         });
-        path.replaceChildren(...searched.steps.slice(0, number).map(({image, label, similarity}, k) => {
-          const shot = picture(`mixture ${k + 1}`);
+        path.replaceChildren(...searched.steps.slice(0, drawn).map(({image, label, similarity}, k) => {
+          const shot = picture(`mixture ${k + 1}`, "button", "span");
           shot.show(core.scaled(image), chip(label), ` ${similarity.toFixed(4)}`);
+          const back = () => { stop(); steps(k + 1, shown); path.children[k].firstChild.focus(); };
+          filled(shot.node, {type: "button", "aria-pressed": `${k + 1 === number}`, onclick: back}, []);
           return make("li", {}, shot.node);
         }));
-        path.append(...Array.from({length: length - number}, () => make("li", {class: "empty"})));
-        if (!last) return;
-        share = (last.near + last.far) / 2;
-        look();
+        path.append(...Array.from({length: length - drawn}, () => make("li", {class: "empty"})));
+        if (!last) { look(0); return; }
+        shots[1].show(core.scaled(last.last), "last ", chip(label));
+        shots[2].show(core.scaled(last.first), "first ", chip(last.other));
+        shots[2].node.hidden = false;
+        alike.textContent = `similarity ${last.similarity.toFixed(4)}`;
+        slide(last.keeps ? last.near : last.far);
         const end = number < length ? ["."] : [
           `; the search stops above ${digits.threshold}. The last `, chip(label),
-          ` and the digit have ${searched.reach.toFixed(2)}.`];
-        tab.say(`After ${number} mixture${number > 1 ? "s" : ""}, the last image with the label `,
-                chip(label), " and the first one with another, ", chip(last.other),
-                `, have a similarity (SSIM) of ${last.similarity.toFixed(4)}`, ...end);
+          ` and the digit are less alike: ${searched.reach.toFixed(2)}.`];
+        tab.say(`After ${number} mixture${number > 1 ? "s" : ""}, the last `, chip(label), " and the first ",
+                chip(last.other), ` have a similarity (SSIM) of ${last.similarity.toFixed(4)}, where 1 means `,
+                "identical", ...end);
       }
 
       function stop() {
@@ -238,9 +257,9 @@
         stop();
         searched = core.search(net, greys[digit], grey, digits.threshold, digits.most);
         run.disabled = !searched.steps.length;
+        shots[0].show(image, "digit ", chip(label));
+        shots[3].show(mixed(1), `${names[grey]} `, chip(searched.background));
         stripes();
-        share = 0.5;
-        look();
         steps(searched.steps.length);
         if (!searched.steps.length) {
           tab.say("The network assigns the label ", chip(label), ` to the all-${names[grey]} image, too: `,
@@ -266,12 +285,15 @@
     // ---- shake and push ----------------------------------------------------------------------------------
     function shaking() {
       let at, flips, pushed, sample = 0, noise;
-      const shots = ["digit", "with noise", "with a step along the gradient"].map(picture), plot = frame();
+      const plot = frame();
+      const shots = ["digit", "with noise", "with a step along the gradient"].map(name => picture(name));
       const bar = slider({min: 1, max: core.NORMS}, value => { at = value; look(); compute(); });
       const other = make("button", {type: "button", onclick() { sample = (sample + 1) % SAMPLES; look(); }},
                          "Another noise sample");
       const tab = panel("Shake and push",
-        "Add noise to the digit, or a step of the same norm along the gradient. What changes its label?",
+        "Add noise to the digit, or a step along the gradient: the change of pixels that lowers the "
+          + "confidence in the label fastest. Both have the same norm, the length of a change. Which digit "
+          + "withstands noise?",
         [["Sutton et al., Section 7.2.1", "sutton/7_2_1_cifar10"], ["the paradox", "sutton/3_paradox"]],
         make("div", {class: "two"},
              make("div", {}, make("div", {class: "images"}, ...shots.map(shot => shot.node)), other),
@@ -286,7 +308,7 @@
         bar.show(at, `norm ${norm.toFixed(2)} (the digit's own: ${Math.hypot(...image).toFixed(2)})`);
         const points = flips.map((n, k) => [along(k * core.STEP), LOW - (LOW - HIGH) * n / SAMPLES]);
         const x = along(norm), high = pushed.map(k => k === label ? LOW : HIGH);
-        plot.replaceChildren(...chart("norm of the perturbation",
+        plot.replaceChildren(...chart("norm: length of what is added",
           ...["0%", "50%", "100%"].map((words, k) =>
             text(LEFT - 6, LOW - (LOW - HIGH) * k / 2 + 4, words, {"text-anchor": "end"})),
           svg("path", {d: `M${x} ${HIGH}V${LOW}`, class: "now"}),
@@ -296,12 +318,25 @@
           ...key()));
         plot.setAttribute("aria-label", `Share of ${SAMPLES} noise samples that change the label, by norm: ${
           flips.filter((_, k) => k % 8 === 0).map(n => percent(n / SAMPLES)).join(", ")}.`);
-        const smallest = attack.norm < Infinity ? `The smallest such step has norm ${attack.norm.toFixed(2)}.`
-          : `No step up to norm ${core.TOP} does.`;
-        tab.say(`At norm ${norm.toFixed(2)}, ${now ?? "…"} of ${SAMPLES} noise samples change the label `,
-                chip(label), "; a step of this norm along the gradient ",
-                ...k === label ? ["does not. "] : ["changes it to ", chip(k), ". "], smallest);
+        const half = flips.findIndex(n => n >= SAMPLES / 2) * core.STEP;
+        const counted = Object.keys(flips).length > core.NORMS;
+        const smallest = attack.norm < Infinity ? `The smallest such step has norm ${attack.norm.toFixed(2)}`
+          : `No step up to norm ${core.TOP} does`;
+        const compared = !counted ? ["."] : half > 0 ? [
+          `; half of the noise samples change it by norm ${half.toFixed(2)}`,
+          attack.norm < Infinity ? `, ${(half / attack.norm).toFixed(1)} times as far.` : "."] : [
+          `; noise up to norm ${core.TOP} never changes it for half of the samples: with one of that norm, the `,
+          "network assigns ", chip(label), ` to ${noisy()} of these ${greys.length} digits.`];
+        tab.say(`At norm ${norm.toFixed(2)}, ${now ?? "still counting how many"} of ${SAMPLES} noise samples `,
+                "change the label ", chip(label), "; a step of this norm along the gradient ",
+                ...k !== label ? ["changes it to ", chip(k)]
+                  : norm > attack.norm ? ["leads back to ", chip(k)] : ["does not"],
+                `. ${smallest}`, ...compared);
       }
+
+      // To how many digits with a strong noise sample the network assigns the label of this one.
+      const noisy = () => greys.filter(grey =>
+        net.label(core.moved(core.scaled(grey), core.TOP, noise[0])) === label).length;
 
       const key = () =>
         [["noise", "noise samples that change the label"], ["attack", "step along the gradient"]].flatMap(
@@ -343,15 +378,14 @@
         viewBox: [-EDGE, -EDGE, 2 * EDGE, 2 * EDGE].join(" "), "aria-hidden": "true"});
       return {
         node: make("div", {class: "map", role: "img", "aria-label": name, ...more}, canvas, over),
-        show(stride, paint) {
-          const near = k => Math.round(k / stride) * stride;
-          draw(canvas, SIZE, p => paint(near(Math.floor(p / SIZE)) * SIZE + near(p % SIZE)));
-        },
+        show: paint => draw(canvas, SIZE, paint),
         marks(numerals = []) {
           over.replaceChildren(
             ...named ? [
               text(EDGE - 0.4, EDGE - 0.5, "along the gradient →", {class: "axis-name axis-end"}),
-              text(0.4 - EDGE, 1.4 - EDGE, "↑ random direction", {class: "axis-name"})] : [],
+              text(0.4 - EDGE, 1.4 - EDGE, "↑ random direction", {class: "axis-name"}),
+              ...[4, 8].flatMap(r => [svg("circle", {r, class: "norm"}),
+                                      text(0, r - 0.2, `norm ${r}`, {class: "axis-name middle"})])] : [],
             ...numerals.map(({k, x, y}) => text(x, y + 0.7, `${k}`, {fill: inks[k], class: "numeral"})),
             svg("circle", {r: 0.45, class: "mark"}),
             ...attack.norm <= REACH ? [svg("circle", {cx: attack.norm, r: 0.45, class: "mark hit"})] : [],
@@ -360,40 +394,67 @@
       };
     }
 
-    // Where to write each label: at its place that is farthest from other labels and from the edge.
+    // Where to write each label: at its place that is farthest from other labels and the edge, off the marks.
     function numerals(labels) {
-      const depth = new Uint8Array(labels.length), best = {};
+      const depth = new Uint8Array(labels.length), best = {}, marks = [[0, 0], [attack.norm, 0], point];
       const least = (p, ...steps) => 1 + Math.min(...steps.map(step =>
         labels[p + step] === labels[p] ? depth[p + step] : 0));
       for (let p = 0; p < labels.length; p++) depth[p] = p % SIZE ? least(p, -1, -SIZE) : 1;
       for (let p = labels.length - 1; p >= 0; p--) {
+        const k = labels[p], x = p % SIZE * CELL - REACH, y = Math.floor(p / SIZE) * CELL - REACH;
         depth[p] = Math.min(depth[p], (p + 1) % SIZE ? least(p, 1, SIZE) : 1);
-        if (depth[p] > (best[labels[p]]?.depth ?? 3)) best[labels[p]] = {depth: depth[p], p};
+        if (depth[p] > (best[k]?.depth ?? 3) && marks.every(([s, t]) => Math.hypot(x - s, y + t) > 1.8)) {
+          best[k] = {k, x, y, depth: depth[p]};
+        }
       }
-      return Object.entries(best).map(([k, {p}]) =>
-        ({k, x: p % SIZE * CELL - REACH, y: Math.floor(p / SIZE) * CELL - REACH}));
+      return Object.values(best);
     }
 
-    // Turning and looking: by pointer (drag, tap, hover), by keys, by a slider.
-    function steered(node, look, compute) {
-      let start, dragged;
-      const here = event => {
-        const box = node.getBoundingClientRect();
-        const [x, y] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
-        point = [limited((2 * x - 1) * EDGE), limited((1 - 2 * y) * EDGE)];
-        look();
+    // Labels of the plane along v by some networks, for `then(labels, stride)`: of every sixth point, of every
+    // third, of all; the points between have that of the nearest. A plane waits for the coarse labels of the one
+    // before, so that maps follow a drag; they are pale until they show the last plane.
+    let awaited = false, following = null;
+    function plane(maps, v, of, then) {
+      maps.forEach(one => one.node.classList.add("old"));
+      following = () => {
+        [awaited, following] = [true, null];
+        ask("plane", {image, u: attack.u, v, of, size: SIZE, reach: REACH}, part => {
+          if (!part) return;
+          const {labels, stride} = part, near = k => Math.round(k / stride) * stride;
+          const place = p => near(Math.floor(p / SIZE)) * SIZE + near(p % SIZE);
+          awaited = false;
+          if (!following) maps.forEach(one => one.node.classList.remove("old"));
+          then(labels.map(one => one.map((_, p) => one[place(p)])), stride);
+          following?.();
+        });
       };
+      if (!awaited) following();
+    }
+
+    // Turning and looking: by pointer on any map of a node (drag, tap), by keys, by a slider.
+    function steered(node, look, compute) {
+      let start = null, dragged;
       node.addEventListener("pointerdown", event => {
-        start = {x: event.clientX, turn};
+        const board = event.target.closest(".map");
+        if (!board) return;
+        start = {x: event.clientX, turn, board};
         dragged = false;
-        node.setPointerCapture(event.pointerId);
+        board.setPointerCapture(event.pointerId);
       });
       node.addEventListener("pointermove", event => {
-        if (!start) { if (event.pointerType === "mouse") here(event); return; }
+        if (!start) return;
         dragged ||= Math.abs(event.clientX - start.x) > 4;
         if (dragged) turned(start.turn + Math.round((event.clientX - start.x) / 2) * 2);
       });
-      node.addEventListener("pointerup", event => { if (!dragged) here(event); start = null; });
+      node.addEventListener("pointerup", event => {
+        if (start && !dragged) {
+          const {left, top, width, height} = start.board.getBoundingClientRect();
+          const [x, y] = [(event.clientX - left) / width, (event.clientY - top) / height];
+          point = [limited((2 * x - 1) * EDGE), limited((1 - 2 * y) * EDGE)];
+          look();
+        }
+        start = null;
+      });
       node.addEventListener("pointercancel", () => { start = null; });
       node.addEventListener("keydown", event => {
         const move = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1]}[event.key];
@@ -409,42 +470,44 @@
         compute();
       }
       const bar = slider({min: 0, max: 358, step: 2}, turned);
-      const other = make("button", {type: "button", onclick() { pair++; compute(); }},
+      const other = make("button", {type: "button", onclick() { pair++; turn = 0; compute(); }},
                          "Another random direction");
-      return {nodes: [bar.node, other], show: () => bar.show(turn, `turn the random direction: ${turn}°`)};
+      return {nodes: [bar.node, other], show: () => bar.show(turn, `random direction turned by ${turn}°`)};
     }
     const KEYS = "arrow keys move the ring, Page Up and Page Down turn the plane";
-    const MARKS = "○ digit · ● where the step changes the label · ◎ image looked at";
+    const legend = (where, ...more) => make("p", {class: "legend"}, ...more,
+      "○ digit · ● where the step changes the label · ◎ ring".replace(/([^·]) (?=[^·])/g, "$1\u00a0"),
+      make("span", {class: "keys"}, `Keys on the ${where}map: ${KEYS}.`));
     const PLANE = {tabindex: 0, role: "application", "aria-roledescription": "map"};
 
     // ---- look around -------------------------------------------------------------------------------------
     function around() {
       let labels, v, distances;
-      const plane = map(`Labels in a plane through the digit; ${KEYS}`, PLANE, true);
-      const shot = picture("image at the ring"), plot = frame(), steer = steered(plane.node, look, compute);
+      const board = map(`Labels in a plane through the digit; ${KEYS}`, PLANE, true);
+      const shot = picture("image at the ring"), plot = frame(), steer = steered(board.node, look, compute);
       const tab = panel("Look around",
-        "The digit is in the middle. To the right the image moves along the gradient, upwards in a random "
-          + "direction. Drag to turn that direction; tap to see an image.",
+        "The digit is in the middle. To the right the image moves along the gradient, upwards in one random "
+          + "direction. Drag to turn that one: does the label ever change there as near as along the gradient? "
+          + "Tap to see an image.",
         [["He et al., Section 4", "he/4_boundary"]],
         make("div", {class: "two"},
-             make("div", {}, plane.node, make("p", {class: "legend"}, MARKS), ...steer.nodes),
+             make("div", {}, board.node, legend(""), ...steer.nodes),
              make("div", {}, make("div", {class: "images"}, shot.node), plot)));
 
       function look() {
         const now = core.moved(image, point[0], attack.u, point[1], v);
         shot.show(now, "image at the ring ", chip(net.label(now)));
-        plane.marks(labels ? numerals(labels) : []);
+        board.marks(labels ? numerals(labels) : []);
       }
 
       function compute() {
         v = direction();
         steer.show();
-        labels = null;
         look();
-        ask("plane", {image, u: attack.u, v, of: [0], size: SIZE, reach: REACH}, part => {
-          if (!part) return;
-          plane.show(part.stride, p => colours[part.labels[0][p]]);
-          if (part.stride === 1) { [labels] = part.labels; look(); }
+        plane([board], v, [0], given => {
+          [labels] = given;
+          board.show(p => colours[labels[p]]);
+          look();
         });
       }
 
@@ -456,6 +519,7 @@
         const x = along(Math.min(attack.norm, core.TOP)), anchor = x > 250 ? "end" : "start";
         plot.replaceChildren(...chart("norm at which the label changes",
           ...[0, top].map(n => text(LEFT - 6, y(n) + 4, `${n}`, {"text-anchor": "end"})),
+          text(4, 12, `of ${DIRECTIONS} other random directions`),
           ...bins.map((n, k) => svg("rect", {
             class: "bar", x: along(k * width), y: y(n), width: along(width) - LEFT - 1, height: LOW - y(n)})),
           ...near ? [
@@ -467,14 +531,17 @@
         tab.say("Along the gradient, the label ", chip(label),
                 near ? ` changes at norm ${attack.norm.toFixed(2)}`
                   : ` does not change up to norm ${core.TOP}`,
-                `; of ${distances.length} random directions, `,
-                reached.length ? `${reached.length} change it up to norm ${core.TOP}, the nearest at ${
-                  sorted[0].toFixed(2)}` : `none changes it up to norm ${core.TOP}`,
-                half < Infinity ? `, half of them by ${half.toFixed(2)}.` : ".");
+                `; of ${distances.length} other random directions`,
+                distances.length < DIRECTIONS ? " so far, " : ", ",
+                `${reached.length || "none"} change${reached.length > 1 ? "" : "s"} it up to norm ${core.TOP}`,
+                half < Infinity ? `, half of all by ${half.toFixed(2)}` : "",
+                reached.length ? `, the nearest at ${sorted[0].toFixed(2)}` : "",
+                reached.length && near ? `: ${(sorted[0] / attack.norm).toFixed(1)} times as far as along the `
+                  + "gradient." : ".");
       }
 
       function update() {
-        distances = null;
+        distances = labels = null;
         compute();
         tab.say("…");
         ask("distances", {image, count: DIRECTIONS, seed: DIRECTIONS_SEED}, part => {
@@ -486,49 +553,55 @@
 
     // ---- compare trainings -------------------------------------------------------------------------------
     function comparing() {
-      let labels, v, ready;
-      const DIFFER = [[240, 240, 240], [148, 148, 148], [40, 40, 40]];     // one label, two, more
+      let labels, v, ready, stride;
+      const DIFFER = [[240, 240, 240], [190, 170, 230], [130, 80, 200]];     // one label, two, more
       const maps = Array.from({length: TRAININGS}, (_, k) => map(`Labels by training ${k + 1}`));
       const captions = maps.map(() => make("figcaption"));
       const differ = map(`Where the trainings disagree; ${KEYS}`, PLANE);
-      const steer = steered(differ.node, look, compute);
-      const legend = make("p", {class: "legend"}, ...DIFFER.flatMap((colour, k) => [
+      const boards = make("div", {class: "maps"},
+        ...maps.map((one, k) => make("figure", {}, one.node, captions[k])),
+        make("figure", {}, differ.node, make("figcaption", {}, "where they disagree")));
+      const steer = steered(boards, look, compute);
+      const kinds = DIFFER.flatMap((colour, k) => [
         make("span", {class: "chip", style: `background-color: rgb(${colour})`}),
-        ` ${["one label", "two", "three or more"][k]} `]));
+        ` ${["one label", "two", "three or more"][k]} · `]);
       const tab = panel("Compare trainings",
-        "The same plane by five networks that differ only in the seed of their training. The ring is where "
-          + "the label of the first one changes along its gradient; drag turns the plane, a tap moves the ring.",
+        "The same plane by five networks that differ only in the seed, the random start of their training. "
+          + "The ring starts where the label of training 1 changes along its gradient: does this image mislead "
+          + "the others? Drag any map to turn the plane, tap one to move the ring.",
         [["Shu et al., Section 2", "shu/2_regions"], ["disagreement as an alarm", "shu/2_4_alarm"]],
-        make("div", {class: "maps"}, ...maps.map((one, k) => make("figure", {}, one.node, captions[k])),
-             make("figure", {}, differ.node, make("figcaption", {}, "where they disagree"))),
-        legend, make("div", {class: "images controls"}, ...steer.nodes));
+        boards, legend("last ", ...kinds), make("div", {class: "images controls"}, ...steer.nodes));
 
       function look() {
         if (!ready) return;
         const now = core.moved(image, point[0], attack.u, point[1], v);
         const given = nets.map(one => one.label(now));
+        const changed = given.filter((k, n) => k !== nets[n].label(image)).length;
         maps.forEach((one, k) => {
           captions[k].replaceChildren(`training ${k + 1} `, chip(given[k]));
           one.marks(labels ? numerals(labels[k]) : []);
         });
         differ.marks();
         const apart = labels?.[0].filter((k, p) => labels.some(other => other[p] !== k)).length / SIZE ** 2;
-        tab.say(`The five trainings disagree on ${labels ? percent(apart) : "…"} of this plane; `,
-                "at the ring they assign ", ...given.flatMap((k, n) => [n ? " " : "", chip(k)]), ".");
+        const share = stride ? `${stride > 1 ? "about " : ""}${percent(apart)}` : "…";
+        tab.say(`The five trainings disagree on ${share} of this plane. At the ring`,
+                point[0] === attack.norm && point[1] === 0 ? ", where the label of training 1 changes along its "
+                  + "gradient," : "", " they assign ",
+                make("span", {class: "labels"}, ...given.flatMap((k, n) => [n ? " " : "", chip(k)])),
+                `: ${changed} of ${TRAININGS} differ${changed === 1 ? "s" : ""} from the label of the digit.`);
       }
 
       function compute() {
         if (!ready) return;
         v = direction();
         steer.show();
-        labels = null;
+        stride = 0;
         look();
-        ask("plane", {image, u: attack.u, v, of: nets.map((_, k) => k), size: SIZE, reach: REACH}, part => {
-          if (!part) return;
-          maps.forEach((one, k) => one.show(part.stride, p => colours[part.labels[k][p]]));
-          const different = p => new Set(part.labels.map(one => one[p])).size;
-          differ.show(part.stride, p => DIFFER[Math.min(3, different(p)) - 1]);
-          if (part.stride === 1) { ({labels} = part); look(); }
+        plane([...maps, differ], v, nets.map((_, k) => k), (given, by) => {
+          [labels, stride] = [given, following ? 0 : by];
+          maps.forEach((one, k) => one.show(p => colours[labels[k][p]]));
+          differ.show(p => DIFFER[Math.min(3, new Set(labels.map(one => one[p])).size) - 1]);
+          look();
         });
       }
 
@@ -547,7 +620,9 @@
           }
           ready = true;
         }
-        if (active === tab.name) compute();
+        if (active !== tab.name) return;
+        labels = null;
+        compute();
       }
       return {...tab, update};
     }
@@ -578,7 +653,7 @@
         if (n !== k) tab.leave?.();
       });
       active = panels[k].name;
-      panels[k].update();
+      begin();
     }
 
     function choose(k) {
@@ -586,7 +661,14 @@
       image = core.scaled(greys[k]);
       label = net.label(image);
       attack = core.attack(net, image);
+    }
+
+    // The open panel from its start, and no work for another one.
+    function begin() {
+      ["plane", "flips", "distances"].forEach(kind => ask(kind));
+      [awaited, following] = [false, null];
       point = [Math.min(REACH, attack.norm), 0];
+      panels.find(tab => tab.name === active).update();
     }
 
     const thumbs = greys.map((grey, k) => {
@@ -595,7 +677,7 @@
       return make("label", {}, make("input", {
         type: "radio", name: `${own}-digit`, checked: k === digit,
         "aria-label": `digit ${digits.labels[k]}, test image ${digits.numbers[k]}`,
-        onchange() { choose(k); panels.find(tab => tab.name === active).update(); }}), canvas);
+        onchange() { choose(k); begin(); }}), canvas);
     });
     const note = make("p", {class: "note"},
       `Network: architecture A of Ren et al., test accuracy ${(100 * file.accuracy).toFixed(1)}%. A norm is `
