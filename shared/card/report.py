@@ -145,8 +145,8 @@ class Card:
                     if m.n >= FEW and not m.value]
             if low and (model, "no-better-than-chance") not in warned:
                 warned[model, "low-accuracy"] = (
-                    f"Without perturbation {'; '.join(low)} are classified correctly: attacks tell little of "
-                    "images that are wrong without them. Check the order of the classes.")
+                    f"Without perturbation {' and '.join(low)} are classified correctly: attacks tell little "
+                    "of images that are wrong without them. Check the order of the classes.")
         if text := self._few():
             warned["both" if len(self.sections) == 2 else next(iter(self.sections)), "few-images"] = text
         if against := [f"“{label}”" for _, label, better in self.preferences
@@ -166,8 +166,8 @@ class Card:
         accuracy = [self.measures(model).get("accuracy") for model in right]
         share = min((m.value for m in accuracy if m and m.value), default=1.0)
         images = 100 * math.ceil(ENOUGH / share / 100)
-        only = ", ".join(f"{n} ({model})" for model, n in right.items())
-        text = (f"Of {attacked} attacked images only {only} are correct without perturbation; {ENOUGH} give "
+        counts = ", ".join(f"{n} of {attacked} ({model})" for model, n in right.items())
+        text = (f"Attacked images that are correct without perturbation: {counts}; {ENOUGH} would give "
                 "intervals of at most 25 points. ")
         if there <= attacked:
             return f"{text}The data has only {there:,} images; give about {images:,}."

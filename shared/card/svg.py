@@ -79,7 +79,8 @@ def panel(norm: str, curves: list[tuple[str, str, dict[str, Any]]]) -> str:
 
     parts = [f'<path d="M{left} {y}H{right}" class="guide"/>{text(left - 6, y + 5, f"{share}%", "end")}'
              for share, y in ((100, top), (50, (top + bottom) / 2), (0, bottom))]
-    parts += [text(at(i), bottom + 18, magnitude(norm, p["size"])) for i, p in enumerate(ticks)]
+    parts += [text(at(i), bottom + 18, magnitude(norm, p["size"]), more=' style="font-size:12px"')
+              for i, p in enumerate(ticks)]
     parts.append(text((left + right) / 2, bottom + 36, f"{SYMBOLS[norm]} norm"))
     words, models = [], list(dict.fromkeys(model for model, *_ in curves))
     for k, (model, colour, curve) in enumerate(curves):
