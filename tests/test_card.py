@@ -344,8 +344,8 @@ def test_few_images_are_warned_of_with_their_cause():
     few = made(m=([part("accuracy", 46)], [noise], {})).warnings["m", "few-images"]
     assert few == (
         "Attacked images that are correct without perturbation: 5 of 30 (m); 67 would give intervals of at "
-        "most 25 points. Take images=200 (IMAGES=200 of make card), of which about 92 are correct, in about 0 "
-        "min.")
+        "most 25 points. Take images=200 (IMAGES=200 of make card), of which about 92 are correct, in about "
+        "0 min.")
     noise = curve("noise", (0, 67), (0.1, 27), n=90)
     assert "few-images" not in warned(made(m=([part("accuracy", 95)], [noise], {})))
     widest = [max(np.subtract(*share_interval(k, n)[::-1]) for k in range(n)) for n in (67, 66)]

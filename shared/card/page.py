@@ -161,7 +161,7 @@ def section(card: Card, title: str, others: Networks) -> str:
         claimed = "meant to be " * (m.name in MEANT)
         better = f" <small>({m.better} is {claimed}better)</small>" if m.better else ""
         values = [(one.value, colour) for one, colour in zip(own.values(), COLOURS)
-                  if one and one.drawn]
+                  if one and one.value is not None and one.drawn]
         if others:
             drawn = strip(m.name, m.unit, values, others) or "–"
             cells.append(f'<td data-head="among known networks">{drawn}</td>')
@@ -226,8 +226,9 @@ def checks(card: Card) -> str:
 
 def classes(card: Card) -> str:
     """The accuracy of each class, clean and in the worst case; of many classes, the lowest."""
-    columns = {f"{escape(model)}, {words}": {r[0]: r[i] for r in several if r[i] and r[i].n >= FEW}
-               for model, several in card.classes.items() for i, words in ((1, "clean"), (2, "worst case"))}
+    columns = {f"{escape(model)}, {words}": {k: m for k, *both in several for m in [both[i]]
+                                             if isinstance(m, Measure) and m.n >= FEW}
+               for model, several in card.classes.items() for i, words in enumerate(("clean", "worst case"))}
     columns = {head: measures for head, measures in columns.items() if measures}
     if not columns:
         return ""

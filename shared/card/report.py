@@ -291,8 +291,8 @@ class Card:
     def beyond_chance(self, name: str) -> bool:
         """Whether two models differ in a measure of which one can be better, for other images, too."""
         row = self.differences.get(name)
-        return (row is not None and self.compared.get(name, 1.0) <= CHANCE and None not in (row.low, row.high)
-                and not row.low <= 0 <= row.high)
+        return (row is not None and row.low is not None and row.high is not None
+                and self.compared.get(name, 1.0) <= CHANCE and not row.low <= 0 <= row.high)
 
     def undecided(self, name: str) -> str:
         """Why a difference is not beyond chance; "" where it is, or has no test."""

@@ -243,7 +243,7 @@ def place(card: Card, others: dict[str, dict[str, float | None]], without: str) 
         cross = f"M{left:.1f} {cy:.1f}H{right:.1f}M{cx:.1f} {bottom:.1f}V{top:.1f}"
         parts.append(titled(f'<path d="{cross}" stroke="{colours[model]}" class="own"/><circle cx="{cx:.1f}" '
                             f'cy="{cy:.1f}" r="5" fill="{colours[model]}"/>',
-                            f"{model}: {x.value:.1%}, {number(y.value)}"))
+                            f"{model}: {x.value:.1%}, {number(y.value or 0)}"))
     words = "; ".join(f"{name}: {x:.0%}, {number(y)}" for name, x, y in [
         *((model, x.value, y.value) for model, x, y in marks), *dots])
     numbers = ". ".join(f"{i}&nbsp;{escape(name)}" for i, (name, *_) in enumerate(dots, 1))
