@@ -1,4 +1,4 @@
-"""Confidence intervals of shares, and rank correlations."""
+"""Confidence intervals of shares and of their differences, and rank correlations."""
 import numpy as np
 
 from .runtime import UserError
@@ -15,6 +15,20 @@ def share_interval(hits: int, of: int, *, confidence: float = 0.95) -> tuple[flo
 
     low, high = binomtest(hits, of).proportion_ci(confidence, method="exact")
     return float(low), float(high)
+
+
+def difference_interval(ups: int, downs: int, of: int, *, confidence: float = 0.95) -> tuple[float, float]:
+    """The interval of a difference of two shares of the same `of` cases, (ups - downs) / of; in [-1, 1].
+
+    ups, downs  cases that only the second, only the first share counts
+    From two Clopper-Pearson intervals, of ups among the cases that differ and of these among all. It excludes
+    0 just where the exact sign test of ups and downs (McNemar's) is significant.
+    """
+    moved = ups + downs
+    few, many = share_interval(moved, of, confidence=confidence)
+    turns = share_interval(ups, moved, confidence=confidence) if moved else (0.0, 1.0)
+    low, high = (2 * turn - 1 for turn in turns)
+    return low * (few if low > 0 else many), high * (many if high > 0 else few)
 
 
 def rank_correlations(a: np.ndarray, b: np.ndarray) -> np.ndarray:

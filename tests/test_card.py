@@ -19,13 +19,14 @@ from shared.attacks.square import SquareSearch
 from shared.attacks.threat import L2, Linf
 from shared.card import Card, card, factory, images_of
 from shared.card.command import main, run
-from shared.card.instruments import SECTIONS
+from shared.card.instruments import SECTIONS, Section
 from shared.card.measures import Difference, Measure, difference, holm, quantile, share
-from shared.card.page import strip
+from shared.card.page import changed, classes, measured, strip
 from shared.card.provenance import provenance, revision
 from shared.card.report import misleading
 from shared.inference import label_margins
 from shared.runtime import UserError
+from shared.statistics import difference_interval, share_interval
 from tests import cards
 from tests.cards import first_pixels, fitted
 
@@ -70,21 +71,22 @@ def test_a_difference_is_taken_on_the_same_images():
     draws = torch.Generator().manual_seed(0)
     first = Measure("a", "", 1.0, None, None, 3, "L2", images=[1.0, 1.0, 1.0, None])
     second = Measure("a", "", 3.0, None, None, 3, "L2", images=[3.0, 3.0, 3.0, 9.0])
-    assert difference(first, second, draws) == (2.0, 2.0, 2.0, 3, 0.25)     # a sign test of three images
+    # A sign test of three images; without an interval of both medians there is none of their difference.
+    assert difference(first, second, draws) == (2.0, None, None, 3, 0.25, 0.25)
+    many = [quantile("a", "", torch.arange(8.0) + shift, "L2") for shift in (0, 2)]
+    assert difference(*many, draws) == pytest.approx((2.0, 2.0, 2.0, 8, 2 / 256, 2 / 256))
     assert difference(first, Measure("a", "", 1.0, None, None, 1, images=[1.0]), draws) is None
     resampled = [Measure("r", "", value, None, None, 9, draws=[value - 0.1, value + 0.1])
                  for value in (1.0, 2.0)]
     assert difference(*resampled, draws)[:3] == pytest.approx((1.0, 1.0, 1.0))
 
 
-@pytest.mark.parametrize("both, one, other, neither, low, high", [
-    (36, 12, 2, 0, 0.0569, 0.3404), (36, 14, 0, 0, 0.1528, 0.4167),     # Newcombe 1998, method 10
-    (93, 4, 0, 3, -0.0069, 0.0995)])    # four images that differ: an exact sign test gives 0.125
-def test_a_difference_of_paired_shares_has_newcombes_interval(both, one, other, neither, low, high):
-    counts = torch.tensor([both, one, other, neither])
+def test_a_difference_of_shares_is_of_the_images_that_differ():
+    counts = torch.tensor([36, 12, 2, 5])       # both, one, the other, neither
     hits = [share("a", "", torch.tensor(right).repeat_interleave(counts))
             for right in ([True, False, True, False], [True, True, False, False])]
-    assert difference(*hits, None)[1:4] == pytest.approx((low, high, int(counts.sum())), abs=1e-4)
+    found = difference(*hits, None)
+    assert found[:4] == (10 / 55, *difference_interval(12, 2, 55), 55) and 0.01 < found.p < 0.02
 
 
 def test_holm_multiplies_the_smallest_probability_by_the_number_of_tests():
@@ -162,7 +164,7 @@ def test_the_nearest_adversarial_images_of_a_linear_model_are_as_near_as_in_clos
 def test_sizes_of_perturbations_grow_with_the_image(sections):
     sections(2, 5)
     report = card(first_pixels, torch.rand(4, 1, 7, 7), torch.arange(4))
-    assert "window “uniform”" in report.measure("model", "borderline_similarity").label
+    assert "uniform windows" in report.measure("model", "borderline_similarity").label
     # Of a 16th of the pixels of a digit, for which the size is 1.5.
     assert "(L2 ≤ 0.375)" in report.measure("model", "cw_accuracy").label
 
@@ -175,8 +177,13 @@ def test_size_norm_restarts_and_window_are_settings(network, images, sections):
     assert "(L2 ≤ 0.0314, 20 steps, 2 starts)" in there["pgd_accuracy"].label
     assert "(L2 ≤ 0.0314, 120 forward passes)" in there["black_box_accuracy"].label
     assert "Carlini-Wagner" in there["worst_accuracy"].label and "worst_accuracy_l2" not in there
-    assert "skimage" in there["borderline_similarity"].label and "no known networks" in report.html()
-    assert "L∞ ≤ 8/255" in repr(card(first_pixels, *images, images=4, eps=8 / 255))
+    assert "scikit-image" in there["borderline_similarity"].label
+    assert "shown: they were measured with norm L∞, size 0.1, starts of PGD 5, window of" in report.html()
+    assert "<th>size</th><td>0.0314</td>" in report.html()     # in L2 no 255th
+    report = card(first_pixels, *images, images=4, eps=8 / 255)
+    assert "L∞ ≤ 8/255" in repr(report) and "<td>8/255</td>" in report.html()
+    small = card(first_pixels, torch.rand(4, 1, 7, 7), torch.arange(4), images=4, restarts=1)
+    assert "No known networks are shown: none has images of this size." in small.html()
 
 
 def test_what_a_card_rests_on_stands_in_it(both, network, images):
@@ -255,9 +262,10 @@ def test_masked_gradients_are_warned_of_and_the_worst_case_counts(network, image
     values = {name: m.value for name, m in report.measures("masked").items()}
     assert values["worst_accuracy"] <= values["black_box_accuracy"] < values["pgd_accuracy"] - 0.2
     assert ("masked", "attack-weaker-than-black-box") in report.warnings and report.misled == ["masked"]
-    assert "its gradients mislead" in report.headlines[1] and "mislead" not in report.headlines[0]
+    assert "Its gradients mislead" in report.headlines[1] and "mislead" not in report.headlines[0]
     assert report.beyond_chance("pgd_accuracy") and report.more_robust is None      # which proves nothing
     assert "pgd_accuracy" not in [name for name, *_ in report.preferences]
+    assert report.verdict.startswith("Worst case: ")
 
 
 def part(name, hits, label=""):
@@ -285,9 +293,89 @@ def test_a_search_without_an_example_is_warned_of(network, images, sections):
     assert "Carlini-Wagner search ended without" in report.warnings["model", "no-example"]
 
 
-def test_few_images_are_warned_of(network, images, sections):
-    sections(1)
-    assert "few-images" in warned(card(network, *images, images=8))
+
+
+def made(settings=None, images=None, **models):
+    """A card of these measures of each model, or of `(measures, curves, warnings)`."""
+    settings = {"images": 30, "all": 300, "norm": "Linf", "eps": 0.1} | (settings or {})
+    parts = {name: given if isinstance(given, tuple) else (given, [], {}) for name, given in models.items()}
+    return Card({name: [Section("a", "", measures, warnings=warnings, pictures={"curves": curves})]
+                 for name, (measures, curves, warnings) in parts.items()}, settings, images=images or {})
+
+
+def curve(attack, *points, n=30):
+    return {"attack": attack, "norm": "Linf", "points": [
+        {"size": size, "value": count / n, "low": 0, "high": 1, "n": n} for size, count in points]}
+
+
+def test_a_search_without_an_example_is_told_what_pgd_finds():
+    report = made(m=([], [curve("PGD", (0, 30), (0.4, 3))], {"no-example": "Ended."}))
+    assert report.warnings["m", "no-example"].startswith("Ended. PGD with L∞ ≤ 0.4 leaves 3 of 30 images")
+
+
+def test_few_images_are_warned_of_with_their_cause():
+    noise = curve("noise", (0, 5), (0.1, 4))
+    few = made(m=([part("accuracy", 46)], [noise], {})).warnings["m", "few-images"]
+    assert few == (
+        "Attacked images that are correct without perturbation: 5 of 30 (m); 67 would give intervals of at "
+        "most 25 points. Take images=200 (IMAGES=200 of make card), of which about 92 are correct, in about "
+        "0 min.")
+    noise = curve("noise", (0, 67), (0.1, 27), n=90)
+    assert "few-images" not in warned(made(m=([part("accuracy", 95)], [noise], {})))
+    widest = [max(np.subtract(*share_interval(k, n)[::-1]) for k in range(n)) for n in (67, 66)]
+    assert widest[0] <= 0.25 < widest[1]
+
+
+@pytest.mark.parametrize("n, words", [(4, "too few images <small>(n&nbsp;=&nbsp;4)"), (5, "<b>100.0%</b>")])
+def test_a_number_of_very_few_images_is_not_shown(n, words):
+    assert words in measured(share("x", "", torch.ones(n) == 1))
+    one = quantile("y", "", torch.arange(float(n)), "L2", 0.1)      # too few for an interval
+    assert not one.drawn and quantile("y", "", torch.arange(6.0), "L2").drawn
+
+
+def test_low_accuracy_and_classes_without_a_correct_image_are_warned_of():
+    labels = [0] * 50 + [1] * 30 + [2] * 20
+    images = {"labels": labels, "attacked": [*range(0, 100, 10)]}
+    report = made(images=images, m=[part("accuracy", 46)])
+    assert report.warnings["m", "low-accuracy"].startswith(
+        "Without perturbation 46.0% of 100 images and none of 30 images of class 1 and none of 20 images of")
+    assert "low-accuracy" not in warned(made(images=images, m=[part("accuracy", 90)]))
+    attacked = share("worst_accuracy", "", torch.ones(10) == 1)     # too few of each class
+    many = classes(made(images=images, m=[part("accuracy", 90), attacked]))
+    assert many.count("<th>class ") == 3 and "worst case" not in many
+
+
+@pytest.mark.parametrize("worst, noise, weak", [(90, 90, True), (89, 90, False), (0, 0, False)])
+def test_an_attack_as_weak_as_noise_is_no_evidence(worst, noise, weak):
+    report = made(m=[part("worst_accuracy", worst, "correct under PGD"), part("noise_accuracy", noise)])
+    assert ("no evidence of robustness" in report.headlines[0]) == weak
+    assert report.as_noise("m") == ["worst_accuracy"] * weak
+
+
+def two(n, ups):
+    """A card of two models that differ in the worst case and PGD on all of n images, in two rows on `ups`."""
+    none, some = torch.zeros(n) == 1, torch.arange(n) < ups
+    rows = (("worst_accuracy", ~none), ("pgd_accuracy", ~none), ("cw_accuracy", some),
+            ("boundary_censored", none))
+    return made(a=[share(name, name, none, better="higher") for name, _ in rows],
+                b=[share(name, name, hits, better="higher") for name, hits in rows])
+
+
+def test_the_worst_case_is_tested_alone_and_too_few_images_decide_nothing():
+    report = two(6, 5)
+    assert report.compared == {"worst_accuracy": 1 / 32, "cw_accuracy": 1 / 16}     # PGD: the same images
+    assert report.more_robust == "b" and report.undecided("worst_accuracy") == ""
+    assert report.undecided("cw_accuracy") == "within chance" and report.undecided("pgd_accuracy") == ""
+    assert report.undecided("boundary_censored") == "within chance"
+    assert "Worst case: too few images to decide." in two(5, 5).verdict
+    assert two(7, 6).verdict == (
+        "b is more robust in the worst case, beyond chance. Other measures of robustness beyond chance: b, "
+        "cw_accuracy.")
+    rows = made(a=[part(name, 0) for name in "xyz"], b=[part("x", 5), part("y", 6), part("z", 7)])
+    for m in rows.sections["a"][0].measures:
+        m.better = "higher"
+    assert rows.undecided("y") == "within chance among 3 tests" and "; within chance" in changed(
+        rows, rows.measure("a", "y"))
 
 
 def test_only_a_difference_beyond_chance_disagrees(both):
@@ -297,14 +385,14 @@ def test_only_a_difference_beyond_chance_disagrees(both):
         "boundary_distance": Difference(-0.1, -0.2, -0.05, 9, 0.001),
         "borderline_similarity": Difference(-0.1, -0.2, -0.05, 9, 0.001),
         "cw_distance": Difference(-0.1, -0.2, 0.1, 9, 0.5),
-        "accuracy": Difference(-0.1, -0.2, -0.05, 9, 0.03)}     # Holm: 2 x 0.03
+        "accuracy": Difference(-0.1, -0.2, -0.05, 9, 0.03)}     # Holm: 2 x 0.03, beside three others
     warning = report.warnings["both", "rank-disagrees"]
-    assert "nearest boundary" in warning and "similarity" not in warning and "norm" not in warning
+    assert "nearest boundary" in warning and "similarity" not in warning and "perturbation" not in warning
     assert "classified correctly" not in warning and report.more_robust == "noisy"
-    assert "Holm's correction for 5 measures" in report.html() and "over images alone" in report.html()
+    assert "with Holm's correction" in report.html() and "over images alone" in report.html()
     alone = Card(both.sections, both.settings)      # what no attack agrees with makes no model better
     alone.differences = {"overlap": Difference(-0.1, -0.2, -0.05, 9, 0.001)}
-    assert "better beyond chance" not in alone.html() and "No measure of robustness" in alone.html()
+    assert "Other measures of robustness beyond chance: none." in alone.html()
 
 
 def test_a_section_that_fails_says_why_and_the_others_go_on(network, images, sections):
@@ -322,7 +410,8 @@ def test_a_section_that_fails_says_why_and_the_others_go_on(network, images, sec
     # What was measured before the error stays, and is in the worst case.
     assert [m.name for m in there["Perturbations of one size"].measures] == [
         "black_box_accuracy", "noise_accuracy"]
-    assert "each of a black-box search and noise (" in report.measure("model", "worst_accuracy").label
+    assert report.measure("model", "worst_accuracy").label.startswith(
+        "correct under each of a black-box search (300 forward passes) and 100 draws of noise (")
     assert not there["Accuracy"].measures and "<h2>Classes" not in report.html()
 
 

@@ -4,7 +4,7 @@ import pytest
 from scipy import stats
 
 from shared.runtime import UserError
-from shared.statistics import rank_correlations, share_interval
+from shared.statistics import difference_interval, rank_correlations, share_interval
 
 
 def test_rank_correlations_are_spearmans_with_ties_and_nan_for_a_constant_row():
@@ -28,3 +28,21 @@ def test_the_interval_reaches_the_end_where_all_or_none_are_hits():
 def test_a_share_of_no_cases_is_refused(hits, of):
     with pytest.raises(UserError, match=f"{hits} of {of} cases: a share needs"):
         share_interval(hits, of)
+
+
+def test_the_interval_of_a_difference_excludes_0_where_the_sign_test_is_significant():
+    for ups, downs in np.ndindex(14, 14):
+        low, high = difference_interval(ups, downs, 30)
+        assert -1 <= low <= (ups - downs) / 30 <= high <= 1
+        significant = ups + downs and stats.binomtest(ups, ups + downs).pvalue <= 0.05
+        assert (not low <= 0 <= high) == bool(significant)
+    assert difference_interval(2, 9, 30) == pytest.approx([-v for v in difference_interval(9, 2, 30)[::-1]])
+
+
+@pytest.mark.parametrize("moved, up", [(1, 0.5), (1, 0.9), (0.5, 0.5), (0.4, 0.8), (0.05, 0.7)])
+def test_the_interval_of_a_difference_covers_it_in_95_of_100_samples(moved, up):
+    cases = [(ups, m - ups) for m in range(25) for ups in range(m + 1)]
+    covered = sum(stats.binom.pmf(sum(case), 24, moved) * stats.binom.pmf(case[0], sum(case), up)
+                  for case in cases for low, high in [difference_interval(*case, 24)]
+                  if low <= moved * (2 * up - 1) <= high)
+    assert 0.95 <= covered <= 1 + 1e-9

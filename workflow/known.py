@@ -10,10 +10,11 @@ import torch
 from report import reference, registry, zoo
 from shared import runtime
 from shared.card import card
+from shared.card.measures import KNOWN_IMAGES
 from shared.card.page import KNOWN
 from shared.data import sets
 
-IMAGES = 1000   # of the test set, for accuracy and ROBY; the attacks take the card's own number
+IMAGES = 1000   # of the test set, for accuracy and ROBY
 
 
 def networks():
@@ -38,7 +39,8 @@ def main():
         with torch.device("meta"):
             net = registry.build(facts["architecture"])
         net = zoo.read(path, net, "cpu").net
-        sections = card({label: net}, data.x_test[:IMAGES], data.y_test[:IMAGES]).sections[label]
+        sections = card({label: net}, data.x_test[:IMAGES], data.y_test[:IMAGES],
+                        images=KNOWN_IMAGES).sections[label]
         there[label] = {m.name: float(f"{m.value:.4g}") for s in sections for m in s.measures
                         if m.value is not None}
         runtime.write_atomically(KNOWN, lambda part: part.write_text(

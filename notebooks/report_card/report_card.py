@@ -135,7 +135,8 @@ if cards:
 # The settings of the attacks are arguments: `eps=8/255` and `norm="L2"` for the perturbation's size and norm, `restarts=1` for PGD,
 # `ssim_convention="uniform"` for images of at least 7 × 7 pixels. The card ends with all settings, versions, digests of the weights and
 # the data, and a line to cite. `about={"licence": "MIT", "training data": "MNIST"}` adds what you say of the model. `card.json` has every
-# number and every point of the pictures; `Card.of` makes the card of it again.
+# number and every point of the pictures; `Card.of` makes the card of it again. `about={"data": "MNIST, test"}` names the data in the
+# sentence to quote.
 #
 # On the command line a card comes from a module, its weights and an `.npz` file with the arrays `x` and `y`. With `CHECK` the exit
 # status is 2 if a number misses a bound, and 1 or 2 if the card could not be made:
@@ -226,7 +227,8 @@ page.box(
 # ## How to read it
 #
 # - The card's number is the worst case over its attacks, image by image: PGD from several random starts, a black-box search with as
-#   many passes through the model but without gradients, and noise. Attacks made for one model (adaptive ones) are not among them.
+#   many passes through the model but without gradients, and noise. AutoAttack and attacks made for one model (adaptive ones) are not
+#   among them. Where no attack flips more labels than noise, the card says that this is no evidence of robustness.
 #   Where a search is weaker than a simple step along the gradient, the card names it, and the nearer of both counts.
 # - Accuracy under PGD alone is the number that other work reports. It is evidence of robustness only if PGD is stronger than noise
 #   and the black-box search, and the gradients are not zero. The card warns by name where this fails, where a search ends without
@@ -236,8 +238,9 @@ page.box(
 #   2, 5 and 10 times the norm show how much larger the noise must be.
 # - The metrics without an attack (ROBY, overlap, borderline pairs, boundary distances) need not rank two models as an attack
 #   does. If the two models differ beyond chance under the attacks, the card names the metrics that rank them the other way.
-# - With two models each row rests on the images that have a value of both. “Better beyond chance” holds after Holm's correction for
-#   the number of measures. Intervals are over images: they do not include what another training of the same recipe would change.
+# - With two models each row rests on the images that have a value of both. The worst case is tested alone at the level of 5%; the other
+#   measures have Holm's correction for their number. “Too few images to decide” marks a difference that could not reach the level.
+#   Intervals are over images: they do not include what another training of the same recipe would change.
 # - Calibration compares the probability of a label with the share of such labels that is correct. The class rows show where errors are.
 # - A wide interval means few images: `-p images 200` makes it half as wide as 50 do. The card says how many images it needs.
 

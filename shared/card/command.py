@@ -152,7 +152,8 @@ def main(words: list[str] | None = None) -> int:
     unfinished = out.with_suffix(".part.json")
     report = card(models, *data, images=given.images, seed=given.seed, retrained=retrained, eps=given.eps,
                   norm=given.norm, restarts=given.restarts, ssim_convention=given.ssim, file=unfinished,
-                  log=tqdm.write, about=dict(text.split("=", 1) for text in given.about))
+                  log=tqdm.write,
+                  about={"data": Path(given.data).name} | dict(text.split("=", 1) for text in given.about))
     report.conditions = limits
     report.save(out)
     unfinished.unlink(missing_ok=True)

@@ -21,11 +21,13 @@ from ..boundary import purity, survey
 from ..inference import Model
 from ..runtime import UserError
 from ..susceptibility import susceptibility
-from .measures import Measure, calibration, quantile, resampled, share
+from .measures import SYMBOLS, Measure, calibration, magnitude, quantile, resampled, share
 from .pictures import examples
 
 REGIONS, STARTS = 20, 40    # images with a region of adversarial examples, and attacks on each
 NORMS = {"Linf": Linf, "L2": L2}
+WINDOWS = {"matlab": "Gaussian windows, as in MATLAB", "skimage": "Gaussian windows, as in scikit-image",
+           "uniform": "uniform windows of 7 × 7"}    # of SSIM
 PASSES = 3      # what a gradient costs, in forward passes: the black-box search has as many as PGD
 STEPS, DRAWS = 20, 100      # of PGD from each start; of random perturbations
 FACTORS = 0.25, 0.5, 1.0, 2.0, 4.0      # sizes of perturbations in the picture, over that of the card
@@ -138,10 +140,13 @@ class Task:
 
 def shown(threat: Threat) -> str:
     """A threat as a reader knows it, such as "L∞ ≤ 8/255"."""
-    of_255 = round(255 * threat.size, 6)
-    small = isinstance(threat, Linf) and of_255.is_integer()
-    size = f"{of_255:g}/255" if small else f"{threat.size:.3g}"
-    return f"{'L∞' if isinstance(threat, Linf) else 'L2'} ≤ {size}"
+    return f"{SYMBOLS[threat.norm]} ≤ {magnitude(threat.norm, threat.size)}"
+
+
+def usual(shape: list[int]) -> dict[str, Any]:
+    """The settings with which the known networks were measured, for images of this shape."""
+    return {"norm": "Linf", "eps": 0.1 if shape[0] == 1 else 8 / 255, "restarts": 5,
+            "ssim_convention": "matlab"}
 
 
 def survivors(name: str, result: Result, words: str) -> Measure:
@@ -170,7 +175,7 @@ def accuracy(task: Task) -> Iterator[Measure]:
             f"{result.value:.1%} of the images are classified correctly, {float(counts.max()) / len(y):.1%} "
             "belong to the most frequent class: the model does not classify better than a constant, and no "
             "distance or share below shows robustness. Check the order of the classes and the normalisation "
-            "(mean= and std= of `adapt`).")
+            "(mean and std).")
     if absent := scores.shape[1] - len(counts):
         task.warnings["missing-classes"] = (
             f"{absent} of the model's {scores.shape[1]} classes have no image here; the card says nothing "
@@ -219,9 +224,9 @@ def nearest(task: Task) -> Iterator[Measure]:
         rest = int((without_example(search) & without_example(line)).sum())
         task.warnings["no-example"] = (
             f"The Carlini-Wagner search ended without an adversarial image of any norm for {missed} of "
-            f"{len(search.success)} images, a step along the gradient, too, for {rest}: that shows no "
-            "robustness, but a search that these settings or this model's gradients mislead. An attack "
-            "made for this model is needed.")
+            f"{len(search.success)} correct images; for {rest} of these {missed} a step along the gradient "
+            "found none, either. That shows no robustness, but a search that these settings or this model's "
+            "gradients mislead. An attack made for this model is needed.")
     yield share("cw_accuracy", f"correct under Carlini-Wagner and a step along the gradient ({size})",
                 task.correct & ~(norm <= task.l2.size), better="higher")
     label = "norm of the smallest adversarial perturbation found, {}"
@@ -239,7 +244,7 @@ def random_noise(task: Task) -> Iterator[Measure]:
     hit = result.attack.isfinite()
     yield share("susceptible", "correct images that a step of at most 10 along the gradient flips", hit,
                 result.correct)
-    label = "of these, flipped by one of {} noise samples of {} × the norm of that step"
+    label = "also flipped by one of {} noise samples of {} × the norm of that step"
     for delta, row in zip(result.deltas, result.random):
         yield share(f"noise_{delta}", label.format(result.draws, delta), row.isfinite(), hit)
 
@@ -251,8 +256,8 @@ def distances(task: Task) -> Iterator[Measure]:
     result = survey(task.model, task.x[task.correct], dirs, step=0.02, top=0.5)
     pure = torch.where(result.censored, torch.nan, purity(result, 1)[:, 0])
     norm = result.top * task.x[0].numel() ** 0.5
-    label = (f"nearest boundary in {len(dirs)} random directions, median (searched up to {result.top:g} RMS, "
-             f"{norm:.1f} L2)")
+    label = (f"nearest boundary in {len(dirs)} random directions, median (root mean square over pixels, "
+             f"searched up to {result.top:g}, which is an L2 norm of {norm:.1f})")
     yield quantile("boundary_distance", label, task.placed(result.nearest), "RMS", better="higher")
     yield share("boundary_censored", f"images without a boundary up to {result.top:g} RMS",
                 task.placed(result.censored.float()) == 1, task.correct, better="higher")
@@ -268,7 +273,7 @@ def pairs(task: Task) -> Iterator[Measure]:
     searched = ~result.excluded
     values = torch.where(searched, result.robustness, torch.nan)
     yield quantile("borderline_similarity", "similarity to the source where the label changes, median "
-                   f"(window “{task.window}”)", values, "SSIM", better="lower")
+                   f"(SSIM, {WINDOWS[task.window]})", values, "SSIM", better="lower")
     yield share("borderline_converged", "searches that end with two images of different labels and an SSIM "
                 "of 0.99 or more", result.converged, searched)
 
@@ -285,7 +290,7 @@ def clusters(task: Task) -> Iterator[Measure]:
         values = drawn[:, names.index(name)].numpy()
         return resampled(name, label, getattr(result, name), values, len(x), better="lower")
 
-    yield of("roby", "ROBY, its parts scaled within the model")
+    yield of("roby", "ROBY: overlap of two classes, from the model's least (0) to its largest (1)")
     yield of("overlap", "overlap of the classes over the distance of their centres (below 0: apart)")
 
 
@@ -331,8 +336,9 @@ SECTIONS = (
     Instrument(
         "Perturbations of one size", fixed_size, "pgd_accuracy black_box_accuracy noise_accuracy",
         "PGD follows the gradient to a perturbation that changes the label. The black-box search has as many "
-        "passes through the model, but no gradient; noise draws perturbations of the same size. Pixels lie "
-        "from 0 to 1. An image that is misclassified without any perturbation counts as misclassified."),
+        "passes through the model, but no gradient; noise is uniform among the perturbations of this size. "
+        "Pixels lie from 0 to 1. An image that is misclassified without any perturbation counts as "
+        "misclassified."),
     Instrument(
         "Nearest adversarial image", nearest,
         "cw_accuracy noise_accuracy_l2 cw_distance cw_distance_10 cw_distance_90",
@@ -340,9 +346,10 @@ SECTIONS = (
         "is shorter, that step counts. A larger norm is better."),
     Instrument(
         "Noise against an attack", random_noise, "susceptible noise_1 noise_2 noise_5 noise_10",
-        "A step along the gradient is lengthened until the label changes. For the images where it does: "
-        "the share whose label changes under noise of the norm of that step, and of its multiples. A robust "
-        "model needs longer steps, and longer noise changes more labels: no end of these numbers is better."),
+        "A step along the gradient is lengthened until the label changes. For the images where it does: the "
+        "share whose label also changes under noise, uniform in an L2 ball of that step's norm or of a "
+        "multiple. A robust model needs longer steps, and longer noise changes more labels: neither more nor "
+        "less is better."),
     Instrument(
         "Boundary distances", distances, "boundary_distance boundary_censored purity",
         "How far a correctly classified image moves in a random direction until its label changes. A larger "

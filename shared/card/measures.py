@@ -5,10 +5,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from ..statistics import share_interval
+from ..statistics import difference_interval, share_interval
 
 DRAWS = 1000    # resamples of the images for the interval of a difference
-CHANCE = 0.05   # a difference is beyond chance where its probability, corrected by Holm, is at most this
+CHANCE = 0.05   # a difference is beyond chance where its probability is at most this
+FEW = 20        # images below which the card says that they are few
+LEAST = 5       # images below which it shows no number
+KNOWN_IMAGES = 100      # of each known network, that the attacks took
+SYMBOLS = {"Linf": "L∞", "L2": "L2"}
 
 
 @dataclass
@@ -27,6 +31,11 @@ class Measure:
     draws: list[float] = field(default_factory=list)    # its values over resamples, where an image has none
     q: float = 0.5              # of a quantile
 
+    @property
+    def drawn(self) -> bool:
+        """Whether it rests on enough images to be drawn beside other networks."""
+        return self.n >= LEAST and None not in (self.value, self.low, self.high)
+
     def of(self, rows: list[bool]) -> "Measure":
         """The same measure of these of its images alone."""
         values = torch.tensor([torch.nan if v is None else v for v in self.images], dtype=torch.float64)
@@ -39,10 +48,11 @@ class Measure:
 class Difference(NamedTuple):
     """Of two models' measure on the same images: the second minus the first."""
     value: float
-    low: float          # ends of its 95% interval over images
-    high: float
+    low: float | None   # ends of its 95% interval over images; None where they are too few
+    high: float | None
     n: int              # images
     p: float | None     # probability of one as large by chance; None where there is no test
+    least: float = 0.0  # the smallest p that the test allows for so many images
 
 
 def share(name: str, label: str, hits: torch.Tensor, among: torch.Tensor | None = None,
@@ -95,6 +105,12 @@ def calibration(scores: torch.Tensor, hits: torch.Tensor, generator: torch.Gener
                                              for _ in range(200)])
 
 
+def magnitude(norm: str, size: float) -> str:
+    """A norm as a reader knows it: 8/255 in L∞, where a decimal number is longer."""
+    of_255, short = round(255 * size, 6), abs(float(f"{size:.2g}") - size) < 1e-9
+    return f"{of_255:g}/255" if norm == "Linf" and of_255.is_integer() and not short else f"{size:.3g}"
+
+
 # ---- two models ------------------------------------------------------------------------------------------
 def on_same_images(first: Measure, second: Measure) -> tuple[Measure, Measure]:
     """Two models' measure, each on the images that have a value of both."""
@@ -107,8 +123,9 @@ def on_same_images(first: Measure, second: Measure) -> tuple[Measure, Measure]:
 def difference(first: Measure, second: Measure, generator: torch.Generator) -> Difference | None:
     """The `Difference` of two models' measure; None where they share fewer than two images.
 
-    The interval of a quantile resamples images, the same ones for both models. The test is an exact sign
-    test of the images whose values differ (McNemar's, of shares), or one of resamples, by the normal law.
+    The interval of a quantile resamples images, the same ones for both models; there is none where one of
+    the two quantiles has none. The test is an exact sign test of the images whose values differ (McNemar's,
+    of shares), or one of resamples, by the normal law.
     """
     from scipy.stats import binomtest, norm
     if first.value is None or second.value is None:
@@ -124,14 +141,16 @@ def difference(first: Measure, second: Measure, generator: torch.Generator) -> D
         return None
     n, (a, b) = len(pairs), pairs.T
     ups, downs = int((b > a).sum()), int((b < a).sum())
-    chance = float(binomtest(ups, ups + downs).pvalue) if ups + downs else 1.0
+    chance = float(binomtest(ups, ups + downs).pvalue) if ups + downs and first.q == 0.5 else None
+    least = 2.0 ** (1 - n) if first.q == 0.5 else 0.0
     if first.unit == "%":
-        return Difference(*_of_shares(a, b), n, chance)
+        return Difference((ups - downs) / n, *difference_interval(ups, downs, n), n, chance, least)
     rows = (torch.randint(n, (n,), generator=generator).numpy() for _ in range(DRAWS))
     value, *drawn = (np.subtract(*np.quantile(some, first.q, axis=0)[::-1])
                      for some in (pairs, *(pairs[r] for r in rows)))
-    low, high = np.nanquantile(drawn, (0.025, 0.975))
-    return Difference(float(value), float(low), float(high), n, chance if first.q == 0.5 else None)
+    ends = first.low, first.high, second.low, second.high
+    low, high = (None, None) if None in ends else map(float, np.nanquantile(drawn, (0.025, 0.975)))
+    return Difference(float(value), low, high, n, chance, least)
 
 
 def holm(chances: dict[str, float]) -> dict[str, float]:
@@ -140,27 +159,3 @@ def holm(chances: dict[str, float]) -> dict[str, float]:
     for rank, name in enumerate(sorted(chances, key=chances.__getitem__)):
         largest = corrected[name] = max(largest, min(1.0, (len(chances) - rank) * chances[name]))
     return corrected
-
-
-def _of_shares(first: np.ndarray, second: np.ndarray) -> tuple[float, float, float]:
-    """Second minus first share of the same images (0 or 1), and the ends of its 95% interval.
-
-    Newcombe 1998, method 10: from the intervals of both (Wilson) and their correlation. Resampling would take
-    four images that differ, all in one direction, for a difference beyond chance.
-    """
-    from scipy.stats import binomtest
-    n, shares = len(first), (first.mean(), second.mean())
-    (low1, high1), (low2, high2) = (binomtest(int(hits.sum()), n).proportion_ci(method="wilson")
-                                    for hits in (first, second))
-    both, ones, twos = (first * second).sum(), first.sum(), second.sum()
-    excess = n * both - ones * twos     # both times neither minus the two ways to differ
-    excess = max(excess - n / 2, 0) if excess > 0 else excess
-    spread = (ones * (n - ones) * twos * (n - twos)) ** 0.5
-    correlation = excess / spread if spread else 0.0
-
-    def reach(a, b):
-        return (a**2 - 2 * correlation * a * b + b**2) ** 0.5
-
-    value = shares[1] - shares[0]
-    return (float(value), float(value - reach(shares[1] - low2, high1 - shares[0])),
-            float(value + reach(shares[0] - low1, high2 - shares[1])))

@@ -5,10 +5,11 @@ import json
 import re
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import svg
-from .measures import CHANCE, Measure
+from .instruments import STEPS, WINDOWS, usual
+from .measures import CHANCE, FEW, LEAST, SYMBOLS, Measure, magnitude
 from .svg import COLOURS
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ KNOWN = Path(__file__).with_name("known.json")    # written by `python -m workfl
 Networks = dict[str, dict[str, float | None]]      # {network: {measure: value}}
 MEANT = ("roby", "overlap")     # a paper takes them for robustness; the attacks on the card decide
 CLASSES = 12    # that a table shows; of more, those with the lowest accuracy
+SETTINGS = {"images": "attacked images", "all": "images", "eps": "size", "l2": "size in L2",
+            "retrained": "re-trained models", "restarts": "starts of PGD",
+            "ssim_convention": "window of SSIM", "usual": "settings of the known networks"}
 STYLE = """
 .card{--text:#1c2024;--soft:#667;--line:#ccd;--back:#fff;--shade:#f3f4f7;font:16px/1.5 system-ui,sans-serif;
 color:var(--text);background:var(--back);max-width:68rem;margin:0 auto;padding:1rem;text-align:left}
@@ -41,12 +45,12 @@ gap:.5rem 2rem;margin:1rem 0}
 .card .panels{display:flex;flex-wrap:wrap;align-items:flex-start;
 gap:.5rem 1rem}.card .panels>*{flex:1 1 15rem;
 min-width:0;max-width:22rem}
-.card .images{display:grid;grid-template-columns:repeat(6,1fr);gap:.3rem;text-align:center;line-height:1.2}
+.card .images{display:grid;grid-template-columns:repeat(6,minmax(0,1fr));gap:.3rem;text-align:center;
+line-height:1.2}
 .card img{width:100%;max-width:4rem;image-rendering:pixelated;display:block;margin:0 auto}
-.card .guide{stroke:var(--line)}.card .line{stroke:var(--soft);stroke-width:2}
+.card .guide{stroke:var(--line)}.card .own{stroke-width:2}.card .line{stroke:var(--soft);stroke-width:2}
 .card .planes{display:grid;grid-template-columns:repeat(2,1fr)}
 .card .planes>*{max-width:12rem}.card .dot{fill:var(--shade);stroke:var(--soft)}
-.card .own{stroke:var(--back);stroke-width:1.5}
 .card svg .name{font-size:4px;fill:#1c2024}
 .card .mark{fill:none;stroke:#000;stroke-width:.7}
 @media(prefers-color-scheme:dark){.card{--text:#e6e6e6;--soft:#a5abb6;--line:#444b55;--back:#14171b;
@@ -77,9 +81,11 @@ def breakable(name: str) -> str:
 
 
 def measured(measure: Measure | None) -> str:
-    """A value with its interval and n."""
+    """A value with its interval and n; of very few images n alone."""
     if measure is None or measure.value is None:
         return "no value"
+    if measure.n < LEAST:
+        return f"too few images <small>(n&nbsp;=&nbsp;{measure.n})</small>"
     unit = "%" if measure.unit == "%" else ""
     ends = "" if None in (measure.low, measure.high) else \
         f"{number(measure.low, unit)} to {number(measure.high, unit)}; "
@@ -92,10 +98,12 @@ def changed(card: Card, measure: Measure) -> str:
     if difference is None:
         return "–"
     scale, unit = (100, " points") if measure.unit == "%" else (1, "")
-    value, low, high = (scale * v for v in difference[:3])
-    within = "; within chance" * (measure.name in card.compared and not card.beyond_chance(measure.name))
-    return (f"{value:+.3g}{unit} <small>({low:.3g} to {high:.3g}; n&nbsp;=&nbsp;{difference.n:,}{within})"
-            "</small>")
+    if difference.n < LEAST:
+        return "too few images"
+    ends = "" if difference.low is None or difference.high is None else \
+        f"{scale * difference.low:.3g} to {scale * difference.high:.3g}; "
+    words = "; ".join(filter(None, (f"n&nbsp;=&nbsp;{difference.n:,}", card.undecided(measure.name))))
+    return f"{scale * difference.value:+.3g}{unit} <small>({ends}{words})</small>"
 
 
 def known(shape: list[int]) -> Networks:
@@ -145,16 +153,18 @@ def section(card: Card, title: str, others: Networks) -> str:
     minus, rows = " − ".join(reversed(by_name)), []
     for m in first:
         own = {model: names.get(m.name) for model, names in by_name.items()}
-        cells = [f'<td data-head="{escape(model)}">{measured(one)}</td>' for model, one in own.items()]
+        cells = [f'<td data-head="{escape(model)}">{measured(one)}'
+                 + " <small>no better than noise: no evidence</small>" * (m.name in card.as_noise(model))
+                 + "</td>" for model, one in own.items()]
         if len(sections) == 2:
             cells.append(f'<td data-head="{escape(minus)}">{changed(card, m)}</td>')
         claimed = "meant to be " * (m.name in MEANT)
         better = f" <small>({m.better} is {claimed}better)</small>" if m.better else ""
         values = [(one.value, colour) for one, colour in zip(own.values(), COLOURS)
-                  if one and one.value is not None]
+                  if one and one.value is not None and one.drawn]
         if others:
-            cells.append('<td data-head="among known networks">'
-                         f"{strip(m.name, m.unit, values, others)}</td>")
+            drawn = strip(m.name, m.unit, values, others) or "–"
+            cells.append(f'<td data-head="among known networks">{drawn}</td>')
         rows.append(f"<tr><th>{escape(m.label)}{better}</th>{''.join(cells)}</tr>")
     heads = ["measure", *map(breakable, by_name), *[breakable(minus)] * (len(sections) == 2),
              *["among known networks"] * bool(others)]
@@ -169,39 +179,39 @@ def networks(card: Card) -> Networks:
     return known(card.settings["shape"]) if card.settings["usual"] else {}
 
 
+def without_known(settings: dict[str, Any]) -> str:
+    """Why there are no known networks."""
+    others = ", ".join(f"{SETTINGS.get(name, name)} {setting(settings, name, value)}"
+                       for name, value in usual(settings["shape"]).items() if settings[name] != value)
+    return f"they were measured with {others}" if known(settings["shape"]) else "none has images of this size"
+
+
 def body(card: Card) -> str:
     """The card as a part of a page."""
     settings, others = card.settings, networks(card)
     shape = " × ".join(map(str, settings["shape"]))
-    place = ("Dots: known networks, measured on their own test images of this size. "
-             + svg.keys(card) if others else
-             "There are no known networks for images of this size and for these settings.")
+    place = (f"Dots: known networks, on their own test images. Triangles: {svg.keys(card)}" if others else
+             f"No known networks are shown: {without_known(settings)}.")
     warnings = "".join(f'<p class="warning"><b>{escape(name)}</b> ({escape(model)}): {escape(text)}</p>'
                        for (model, name), text in card.warnings.items())
     names = " and ".join(map(escape, card.sections))
     titles = dict.fromkeys(s.title for sections in card.sections.values() for s in sections)
     two = len(card.sections) == 2
     pairs = "; each row rests on the images that have a value of both models" * two
-    # Who is more robust under the attacks; what prefers the other one stands in a warning.
-    better = {model: [label for name, label, best in card.preferences if best == model
-                      and (name not in MEANT or model == card.more_robust)]
-              for model in card.sections if two and card.more_robust in (None, model)}
-    summary = "".join(f"<p><b>{escape(model)}</b> is better beyond chance in: "
-                      f"{escape('; '.join(labels))}.</p>" for model, labels in better.items() if labels)
-    if two and not any(better.values()):
-        summary += "<p>No measure of robustness differs beyond chance.</p>"
-    if two:
-        summary += (f"<p><small>Beyond chance: at the level of {CHANCE:.0%} after Holm's correction for "
-                    f"{len(card.compared)} measures. Chance is over images alone: another training of the "
-                    "same recipe may differ, too.</small></p>")
+    summary = (f"<p>{escape(card.verdict)}</p><p><small>Beyond chance: at the level of {CHANCE:.0%} in an "
+               f"exact sign test over images (McNemar's). The worst case in {SYMBOLS[settings['norm']]} is "
+               "tested alone, the other measures with Holm's correction for their number; a row that equals "
+               "an earlier one on all images has no test. Chance is over images alone: another training of "
+               "the same recipe may differ, too.</small></p>") if two else ""
     return (f'<div class="card"><style>{STYLE}</style><h1>Report card: {names}</h1>'
             + "".join(f'<p class="lead">{escape(line)}</p>' for line in card.headlines)
-            + "<p><small>Not tried: attacks that are made for the model (adaptive ones) or come from other "
-            "models. They can only lower these numbers.</small></p>"
-            + checks(card) + svg.pictures(card, others) + warnings + summary
+            + f"<p><small>Not tried: AutoAttack (APGD-DLR, FAB, Square), PGD with more than {STEPS} steps or "
+            f"{settings['restarts']} starts, attacks made for the model (adaptive ones) or transferred from "
+            "other models. They can only lower these numbers.</small></p>"
+            + warnings + checks(card) + summary + svg.pictures(card, others, without_known(settings))
             + f"<p>{settings['all']:,} images of {shape}, the attacks on {settings['images']:,} of them; "
-            f"seed {settings['seed']}. Small numbers are 95% intervals over images; n counts images{pairs}. "
-            f"{place}</p>"
+            f"seed {settings['seed']}. Small numbers are 95% intervals over images, of shares and their "
+            f"differences exact ones (Clopper-Pearson); n counts images{pairs}. {place}</p>"
             + "".join(section(card, title, others) for title in titles) + classes(card) + about(card)
             + origin(card) + "</div>")
 
@@ -216,18 +226,20 @@ def checks(card: Card) -> str:
 
 def classes(card: Card) -> str:
     """The accuracy of each class, clean and in the worst case; of many classes, the lowest."""
-    rows = {model: several for model in card.sections if (several := card.classes(model))}
-    if not rows:
+    columns = {f"{escape(model)}, {words}": {k: m for k, *both in several for m in [both[i]]
+                                             if isinstance(m, Measure) and m.n >= FEW}
+               for model, several in card.classes.items() for i, words in enumerate(("clean", "worst case"))}
+    columns = {head: measures for head, measures in columns.items() if measures}
+    if not columns:
         return ""
-    first = next(iter(rows.values()))
-    lowest = sorted(range(len(first)), key=lambda i: first[i][1].value or 0)[:CLASSES]
-    few = (f"The {CLASSES} of {len(first):,} classes on which {escape(next(iter(rows)))} is least accurate; "
-           "card.json has all. ") * (len(first) > CLASSES)
-    heads = [f"{escape(model)}, {words}" for model in rows for words in ("clean", "strongest attack")]
-    lines = [f"<tr><th>class {first[i][0]}</th>" + "".join(
-        f'<td data-head="{head}">{measured(m)}</td>' for head, m in zip(heads, [
-            m for several in rows.values() for m in several[i][1:]])) + "</tr>" for i in sorted(lowest)]
-    return (f"<h2>Classes</h2><p>{few}The share of a class's images that is classified correctly.</p>"
+    first, heads = next(iter(columns.values())), [*columns]
+    lowest = sorted(first, key=lambda k: first[k].value or 0)[:CLASSES]
+    few = (f"The {CLASSES} of {len(first):,} classes with the lowest “{heads[0]}”. ") * (len(first) > CLASSES)
+    lines = [f"<tr><th>class {k}</th>" + "".join(
+        f'<td data-head="{head}">{measured(measures[k]) if k in measures else "–"}</td>'
+        for head, measures in columns.items()) + "</tr>" for k in sorted(lowest)]
+    return (f"<h2>Classes</h2><p>{few}The share of a class's images that is classified correctly, where "
+            f"there are {FEW} or more; card.json has all.</p>"
             f"<table><thead><tr>{''.join(f'<th>{h}</th>' for h in ['class', *heads])}</tr></thead>"
             f"<tbody>{''.join(lines)}</tbody></table>")
 
@@ -243,10 +255,18 @@ def origin(card: Card) -> str:
     """Where the numbers come from, and the line to cite."""
     rows = {**card.settings, **card.provenance}
     cite = rows.pop("cite", "")
-    cells = "".join(f"<tr><th>{escape(name)}</th><td>{_plain(value)}</td></tr>"
-                    for name, value in rows.items())
+    cells = "".join(f"<tr><th>{escape(SETTINGS.get(name, name))}</th><td>{_plain(value)}</td></tr>"
+                    for name in rows for value in [setting(card.settings, name, rows[name])])
     return (f"<h2>Settings and versions</h2><p>To cite: {escape(cite)}</p>"
             f"<table><tbody>{cells}</tbody></table>")
+
+
+def setting(settings: dict[str, Any], name: str, value: Any) -> Any:
+    """The value of a setting as a reader knows it."""
+    if name in ("eps", "l2"):
+        return magnitude(settings["norm"] if name == "eps" else "L2", value)
+    words = {"norm": SYMBOLS, "usual": {True: "yes", False: "no"}, "ssim_convention": WINDOWS}
+    return words[name][value] if name in words else value
 
 
 def _plain(value):

@@ -17,38 +17,51 @@ from ..inference import Model
 from ..runtime import UserError
 from ..similarity import CONVENTIONS
 from . import page
-from .instruments import NORMS, SECTIONS, Section, Task, one_line, retrainings, section, shown
-from .measures import CHANCE, Difference, Measure, difference, holm, on_same_images, share
+from .instruments import NORMS, SECTIONS, Section, Task, one_line, retrainings, section, shown, usual
+from .measures import (
+    CHANCE,
+    FEW,
+    SYMBOLS,
+    Difference,
+    Measure,
+    difference,
+    holm,
+    magnitude,
+    on_same_images,
+    share,
+)
 from .pictures import chosen
 from .provenance import provenance
 
-WIDE = 0.25     # width of a share's interval from which the card says that images are few
+ENOUGH = 67     # images from which the interval of a share is at most 25 points wide
+LOW = 0.5       # accuracy without perturbation below which the card warns
 ON_ALL = "Accuracy", "How classes lie"      # take all images, whatever the attacks take
-FEW = 20        # and the number of images below which it says so of a quantile
 MOST = 0.5      # share of images that noise of a gradient step's norm flips, from which gradients mislead
 CODE = "instruments.py", "measures.py", "pictures.py"      # other settings of an instrument are another card
 SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 WORST = "worst_accuracy"
 GRADIENTS = WORST, f"{WORST}_l2", "pgd_accuracy", "cw_accuracy", "cw_distance"     # rest on gradients
-ATTACKS = {"pgd_accuracy": "PGD", "black_box_accuracy": "a black-box search", "noise_accuracy": "noise",
-           "cw_accuracy": "Carlini-Wagner, a step along the gradient", "noise_accuracy_l2": "noise"}
+ROBUST = *GRADIENTS, "black_box_accuracy"       # measures of robustness under attack
+NOISE = {WORST: "noise_accuracy", "pgd_accuracy": "noise_accuracy", "black_box_accuracy": "noise_accuracy",
+         f"{WORST}_l2": "noise_accuracy_l2", "cw_accuracy": "noise_accuracy_l2"}    # of the attacks' sizes
 
 
 # ---- what sections show together -------------------------------------------------------------------------
 def worst_case(sections: list[Section], settings: dict[str, Any]) -> Section:
     """The share of images that stay correct under every attack of one norm and size, image by image."""
-    result = Section("Worst case over all attacks", (
-        "An image counts where every attack of this norm and size leaves its label correct. Attacks that are "
-        "made for this model (adaptive ones) were not tried; they can only lower these shares."))
-    there = {m.name: m for s in sections for m in s.measures if m.name in ATTACKS}
-    nearest = ["cw_accuracy", "noise_accuracy_l2"]
-    groups = {WORST: ["pgd_accuracy", "black_box_accuracy", "noise_accuracy"],
-              f"{WORST}_l2": nearest} if settings["norm"] != "L2" else {WORST: [*ATTACKS]}
+    result = Section("Worst case over these attacks", (
+        "An image counts where each attack that the row names leaves its label correct."))
+    there = {m.name: m for s in sections for m in s.measures}
+    fixed, nearest = (["pgd_accuracy", "black_box_accuracy", "noise_accuracy"],
+                      ["cw_accuracy", "noise_accuracy_l2"])
+    groups = {WORST: fixed, f"{WORST}_l2": nearest} if settings["norm"] != "L2" else {WORST: fixed + nearest}
     for name, attacks in groups.items():
         if measures := [there[attack] for attack in attacks if attack in there]:
             size = shown(NORMS["L2"](settings["l2"]) if attacks is nearest
                          else NORMS[settings["norm"]](settings["eps"]))
-            *words, last = dict.fromkeys(ATTACKS[m.name] for m in measures)
+            labels = (m.label.removeprefix("correct under ").removeprefix("each of ") for m in measures)
+            *words, last = dict.fromkeys(label.removesuffix(f" ({size})").replace(f"({size}, ", "(").replace(
+                " and ", ", ") for label in labels)
             words = f"each of {', '.join(words)} and {last}" if words else last
             hits = torch.tensor([m.images for m in measures]).bool().all(0)
             result.measures.append(share(name, f"correct under {words} ({size})", hits,
@@ -119,17 +132,23 @@ class Card:
                 warned[model, name] = " ".join(dict.fromkeys(s.warnings[name] for s in sections
                                                              if name in s.warnings))
             warned |= {(model, name): text for name, text in misleading(self.measures(model)).items()}
-            measures = [m for s in sections for m in s.measures if m.n]
-            wide = [m for m in measures if m.unit == "%" and (m.high or 0) - (m.low or 0) > WIDE]
-            few = [m for m in measures if m.unit != "%" and m.n < FEW]
-            texts = [f"shares with an interval wider than {100 * WIDE:.0f} points: {len(wide)}, "
-                     f"for example “{wide[0].label}”"] if wide else []
-            texts += [f"{len(few)} of the quantiles rest on fewer than {FEW} images, for example "
-                      f"“{few[0].label}”"] if few else []
-            if texts:
-                widths = [(m.high or 0) - (m.low or 0) for m in wide]
-                more = max([(width / WIDE) ** 2 for width in widths] + [FEW / m.n for m in few])
-                warned[model, "few-images"] = f"{'; '.join(texts)}; {self._take(more)}."
+            largest = next((c["points"][-1] for c in self.curves(model) if c["attack"] == "PGD"), None)
+            if largest and (model, "no-example") in warned:
+                norm, left = self.settings["norm"], round(largest["value"] * largest["n"])
+                warned[model, "no-example"] += (
+                    f" PGD with {SYMBOLS[norm]} ≤ {magnitude(norm, largest['size'])} leaves {left:,} of "
+                    f"{largest['n']:,} images correct: the others have adversarial images, whatever the "
+                    "search found.")
+            accuracy = self.measures(model).get("accuracy")
+            low = [f"{m.value:.1%} of {m.n:,} images" for m in [accuracy] if m and (m.value or 0) < LOW]
+            low += [f"none of {m.n:,} images of class {k}" for k, m, _ in self.classes.get(model, [])
+                    if m.n >= FEW and not m.value]
+            if low and (model, "no-better-than-chance") not in warned:
+                warned[model, "low-accuracy"] = (
+                    f"Without perturbation {' and '.join(low)} are classified correctly: attacks tell little "
+                    "of images that are wrong without them. Check the order of the classes.")
+        if text := self._few():
+            warned["both" if len(self.sections) == 2 else next(iter(self.sections)), "few-images"] = text
         if against := [f"“{label}”" for _, label, better in self.preferences
                        if self.more_robust and better != self.more_robust]:
             other = next(model for model in self.sections if model != self.more_robust)
@@ -138,57 +157,99 @@ class Card:
                 f"{'; '.join(against)}.")
         return warned
 
-    def _take(self, more: float) -> str:
-        """What to do where `more` times as many images are needed."""
-        images, there = 100 * math.ceil(more * self.settings["images"] / 100), self.settings["all"]
-        if there <= self.settings["images"]:
-            return f"the data has only {there:,} images; give about {images:,}"
+    def _few(self) -> str:
+        """How many images are needed where few attacked ones are correct; "" where they are enough."""
+        right = {model: counts[0] for model in self.sections if (counts := self._correct(model))}
+        if min(right.values(), default=ENOUGH) >= ENOUGH:
+            return ""
+        attacked, there = self.settings["images"], self.settings["all"]
+        accuracy = [self.measures(model).get("accuracy") for model in right]
+        share = min((m.value for m in accuracy if m and m.value), default=1.0)
+        images = 100 * math.ceil(ENOUGH / share / 100)
+        counts = ", ".join(f"{n} of {attacked} ({model})" for model, n in right.items())
+        text = (f"Attacked images that are correct without perturbation: {counts}; {ENOUGH} would give "
+                "intervals of at most 25 points. ")
+        if there <= attacked:
+            return f"{text}The data has only {there:,} images; give about {images:,}."
         images = min(images, there)
-        ratio = images / self.settings["images"]
-        seconds = sum(s.seconds * (1 if s.title in ON_ALL else ratio)
+        seconds = sum(s.seconds * (1 if s.title in ON_ALL else images / attacked)
                       for several in self.sections.values() for s in several)
-        minutes = math.ceil(seconds / 60)
-        return f"take images={images} (IMAGES={images} of make card), about {minutes} min"
+        return (f"{text}Take images={images} (IMAGES={images} of make card), of which about "
+                f"{images * share:.0f} are correct, in about {math.ceil(seconds / 60)} min.")
+
+    def _correct(self, model: str) -> list[int]:
+        """How many attacked images are correct: [without perturbation, under noise alone], or []."""
+        noise = next((c["points"] for c in self.curves(model) if c["attack"] == "noise"
+                      and c["norm"] == self.settings["norm"]), [])
+        return [round(p["value"] * p["n"]) for p in noise if p["size"] in (0, self.settings["eps"])]
 
     @property
     def headlines(self) -> list[str]:
-        """One sentence for each model that may be quoted: the worst case over the attacks, beside noise."""
-        sentences, misled = [], "; its gradients mislead the attacks, so that this shows no robustness"
+        """What may be quoted of each model: its accuracy, the worst case over the attacks, beside noise."""
+        texts, data = [], f" ({self.about['data']})" if "data" in self.about else ""
         for model, there in ((model, self.measures(model)) for model in self.sections):
-            worst = there.get(WORST)
-            if worst and worst.value is not None and worst.low is not None and worst.high is not None:
-                text = (f"{model}: {round(worst.value * worst.n):,} of {worst.n:,} images are {worst.label}, "
-                        f"95% interval {worst.low:.0%} to {worst.high:.0%}")
-                noise = next((c["points"] for c in self.curves(model) if c["attack"] == "noise"), None)
-                if noise:
-                    clean, left = (round(p["value"] * p["n"]) for p in noise
-                                   if p["size"] in (0, self.settings["eps"]))
-                    text += f"; under noise alone {left:,}, without any perturbation {clean:,}"
-                sentences.append(f"{text}{misled * (model in self.misled)}.")
-        return sentences
+            worst, accuracy = there.get(WORST), there.get("accuracy")
+            if not worst or worst.value is None:
+                continue
+            whole = f"{self.settings['all']:,} images{data}"
+            counts = [f"{count:,} {words}" for count, words in zip(
+                self._correct(model), ("without perturbation, ", "under noise alone and "))]
+            text = [f"{accuracy.value:.0%} of {whole} are correct without perturbation."] if accuracy else []
+            drawn = ", drawn at random" * (worst.n < self.settings["all"])
+            text += [f"The attacks take {worst.n:,} of {'them' if accuracy else whole}{drawn}; the number of "
+                     f"correct ones is {''.join(counts)}{round(worst.value * worst.n):,} "
+                     f"{worst.label.removeprefix('correct ')}, 95% interval {worst.low:.0%} to "
+                     f"{worst.high:.0%}."]
+            if model in self.misled:
+                text += ["Its gradients mislead the attacks, so that this shows no robustness."]
+            elif WORST in self.as_noise(model):
+                text += ["No attack of this norm flips more labels than noise: no evidence of robustness."]
+            if any("no-example" in s.warnings for s in self.sections[model]):
+                text += ["A search for the nearest adversarial image failed (warning no-example)."]
+            texts.append(f"{model}: {' '.join(text)}")
+        return texts
 
     def curves(self, model: str) -> list[dict[str, Any]]:
         """The curves of a model: attack, norm, and for each size the share that stays correct."""
         return [curve for s in self.sections[model] for curve in s.pictures.get("curves", [])]
 
-    def classes(self, model: str) -> list[tuple[int, Measure, Measure | None]]:
-        """`[(class, accuracy, worst case)]` of a model, by the images of each class."""
-        there = self.measures(model)
-        if not self.images or "accuracy" not in there:      # that section stopped
-            return []
-        labels = torch.tensor(self.images["labels"])
-        own = labels[self.images["attacked"]]
+    @cached_property
+    def classes(self) -> dict[str, list[tuple[int, Measure, Measure | None]]]:
+        """`{model: [(class, accuracy, worst case)]}`, by the images of each class."""
+        rows = {}
+        for model, there in ((model, self.measures(model)) for model in self.sections):
+            if self.images and "accuracy" in there:      # else that section stopped
+                labels = torch.tensor(self.images["labels"])
+                own = labels[self.images["attacked"]]
 
-        def part(name, of, k):
-            hits = torch.tensor(there[name].images)[of == k] == 1
-            return share(name, there[name].label, hits)
-        return [(k, part("accuracy", labels, k), part(WORST, own, k) if WORST in there else None)
-                for k in labels.unique().tolist()]
+                def part(name, of, k, there=there):
+                    hits = torch.tensor(there[name].images)[of == k] == 1
+                    return share(name, there[name].label, hits)
+                rows[model] = [(k, part("accuracy", labels, k), part(WORST, own, k) if WORST in there else
+                                None) for k in labels.unique().tolist()]
+        return rows
 
     @cached_property
     def misled(self) -> list[str]:
         """The models whose gradients mislead the attacks: these show no robustness."""
         return [model for model in self.sections if misleading(self.measures(model))]
+
+    def as_noise(self, model: str) -> list[str]:
+        """The measures of attacks that leave as many images correct as noise: no evidence of robustness."""
+        values = {name: m.value or 0 for name, m in self.measures(model).items()}
+        return [name for name, noise in NOISE.items() if 0 < values.get(noise, 0) <= values.get(name, 0)]
+
+    @property
+    def verdict(self) -> str:
+        """Which of two models is more robust under attack."""
+        best = self.more_robust
+        text = f"{best} is more robust in the worst case, beyond chance" if best else (
+            f"Worst case: {self.undecided(WORST) or 'no model counts as more robust'}")
+        if best and WORST in self.as_noise(best):
+            text += ", although no attack on it is better than noise"
+        better = [f"{model}, {label}" for name, label, model in self.preferences
+                  if name in ROBUST and name != WORST and best in (None, model)]
+        return f"{text}. Other measures of robustness beyond chance: {'; '.join(better) or 'none'}."
 
     @property
     def more_robust(self) -> str | None:
@@ -212,15 +273,37 @@ class Card:
 
     @cached_property
     def compared(self) -> dict[str, float]:
-        """`{name: p}`, corrected by Holm, of all measures in which one of two models can be better."""
-        first = next(iter(self.sections))
-        return holm({name: row.p for name, row in self.differences.items()
-                     if row.p is not None and self.measure(first, name).better})
+        """`{name: p}` of all measures in which one of two models can be better, and that have a test.
+
+        The worst case is tested alone; the p of all others are corrected by Holm. Rows with the same values
+        of all images are one test, that of the first.
+        """
+        chances, seen = {}, []
+        for name, row in self.differences.items():
+            both = [self.measure(model, name) for model in self.sections]
+            values = [m.images or m.draws for m in both]
+            if both[0].better and row.p is not None and values not in seen:
+                chances[name] = row.p
+                seen.append(values)
+        alone = {name: chances.pop(name) for name in (WORST,) if name in chances}
+        return alone | holm(chances)
 
     def beyond_chance(self, name: str) -> bool:
         """Whether two models differ in a measure of which one can be better, for other images, too."""
         row = self.differences.get(name)
-        return bool(row) and self.compared.get(name, 1.0) <= CHANCE and not row.low <= 0 <= row.high
+        return (row is not None and row.low is not None and row.high is not None
+                and self.compared.get(name, 1.0) <= CHANCE and not row.low <= 0 <= row.high)
+
+    def undecided(self, name: str) -> str:
+        """Why a difference is not beyond chance; "" where it is, or has no test."""
+        row, better = self.differences.get(name), self.measure(next(iter(self.sections)), name).better
+        alike = row is not None and row.p is None and row.least     # no image on which the two models differ
+        if not row or not better or not (alike or name in self.compared) or self.beyond_chance(name):
+            return ""
+        tests = 1 if name == WORST else len({*self.compared} - {WORST})
+        if row.least * max(tests, 1) > CHANCE:
+            return "too few images to decide"
+        return "within chance" + f" among {tests} tests" * (row.p is not None and row.p <= CHANCE)
 
     @cached_property
     def differences(self) -> dict[str, Difference]:
@@ -256,11 +339,11 @@ class Card:
 
     def json(self) -> dict[str, Any]:
         """Every number, and every point of every picture, as plain values."""
-        differences = {name: row._asdict() | {"p_holm": self.compared.get(name)}
+        differences = {name: row._asdict() | {"p_holm": self.compared.get(name)}      # of the worst case, p
                        for name, row in self.differences.items()}
         classes = {model: [{"class": k, "accuracy": a.value, "n": a.n, WORST: w and w.value,
-                            "attacked": w.n if w else 0} for k, a, w in self.classes(model)]
-                   for model in self.sections}
+                            "attacked": w.n if w else 0} for k, a, w in rows]
+                   for model, rows in self.classes.items()}
         return {"headlines": self.headlines, "about": self.about, "checks": self.checks(),
                 "provenance": self.provenance, "settings": self.settings, "images": self.images,
                 "differences": differences, "classes": classes, "known": page.networks(self),
@@ -396,16 +479,16 @@ def _settings(x, *, images, seed, eps: float | None, norm, restarts, ssim_conven
     if ssim_convention not in (None, *CONVENTIONS):
         raise UserError(f"ssim_convention={ssim_convention!r}; allowed: {', '.join(CONVENTIONS)}")
     pixels, grey = x[0].numel(), x.shape[1] == 1
-    usual = {"Linf": 0.1 if grey else 8 / 255,      # sizes usual for MNIST and for CIFAR
+    known = usual([*x.shape[1:]])
+    sizes = {"Linf": known["eps"],      # sizes usual for MNIST and for CIFAR
              "L2": 1.5 * (pixels / 784) ** 0.5 if grey else 0.5 * (pixels / 3072) ** 0.5}
-    eps = usual[norm] if eps is None else float(eps)
+    eps = sizes[norm] if eps is None else float(eps)
     window = ssim_convention or ("matlab" if min(x.shape[2:]) >= 11 else "uniform")
     settings = {"images": images, "all": len(x), "shape": list(x.shape[1:]), "seed": seed, "norm": norm,
-                "eps": eps, "l2": eps if norm == "L2" else usual["L2"], "retrained": retrained,
+                "eps": eps, "l2": eps if norm == "L2" else sizes["L2"], "retrained": retrained,
                 "restarts": _whole("restarts", restarts, 1), "ssim_convention": window}
     # Known networks are shown beside models that were measured in the same way.
-    same = norm == "Linf" and eps == usual[norm] and restarts == 5 and window == "matlab"
-    return settings | {"usual": same}
+    return settings | {"usual": all(settings[name] == value for name, value in known.items())}
 
 
 def _whole(name, value, least=None):

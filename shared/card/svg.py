@@ -5,13 +5,13 @@ import math
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from .measures import KNOWN_IMAGES, SYMBOLS, magnitude
 from .pictures import ACROSS, UP
 
 if TYPE_CHECKING:
     from .report import Card
 
 COLOURS = "#0f73b2", "#d55e00"      # of the reader's models
-NORMS = {"Linf": "L∞", "L2": "L2"}
 DASHES = {"PGD": "", "Carlini-Wagner": "", "gradient step": "7 4", "noise": "2 3"}
 # Of labels, light enough for dark text.
 CLASSES = ("#9ecae1", "#fdd0a2", "#a1d99b", "#fcbba1", "#dadaeb", "#d9c4a9", "#fbb4d9", "#d9d9d9", "#ece58a",
@@ -64,7 +64,8 @@ def sizes(card: Card) -> str:
         if not panels or len({c["attack"] for *_, c in curves}) < 4 else ""
     return figure("Accuracy against the norm of the perturbation",
                   f'<div class="panels">{"".join(panels)}</div>{stopped}',
-                  "The share of images that stay correct up to each norm, with 95% intervals. An attack that "
+                  f"The share of the {card.settings['images']:,} attacked images that stay correct up to "
+                  "each norm, with 95% intervals; at 0 it is their accuracy, not that of all. An attack that "
                   f"is no better than noise shows no robustness. {keys(card) * (len(card.sections) > 1)}")
 
 
@@ -78,8 +79,9 @@ def panel(norm: str, curves: list[tuple[str, str, dict[str, Any]]]) -> str:
 
     parts = [f'<path d="M{left} {y}H{right}" class="guide"/>{text(left - 6, y + 5, f"{share}%", "end")}'
              for share, y in ((100, top), (50, (top + bottom) / 2), (0, bottom))]
-    parts += [text(at(i), bottom + 18, number(p["size"])) for i, p in enumerate(ticks)]
-    parts.append(text((left + right) / 2, bottom + 36, f"{NORMS[norm]} norm"))
+    parts += [text(at(i), bottom + 18, magnitude(norm, p["size"]), more=' style="font-size:12px"')
+              for i, p in enumerate(ticks)]
+    parts.append(text((left + right) / 2, bottom + 36, f"{SYMBOLS[norm]} norm"))
     words, models = [], list(dict.fromkeys(model for model, *_ in curves))
     for k, (model, colour, curve) in enumerate(curves):
         places = [(at(i) + 3 * (k - (len(curves) - 1) / 2), bottom - (bottom - top) * p["value"], p)
@@ -93,16 +95,17 @@ def panel(norm: str, curves: list[tuple[str, str, dict[str, Any]]]) -> str:
                     for end in (p["low"], p["high"])]
             mark = (f'<path d="M{x:.1f} {ends[0]:.1f}V{ends[1]:.1f}" stroke="{colour}"/>'
                     f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>')
-            parts.append(titled(mark, f"{name}, {NORMS[norm]} {number(p['size'])}: {p['value']:.1%}, "
-                                      f"n = {p['n']}"))
-        words.append(f"{name}: " + ", ".join(f"{p['value']:.0%} at {number(p['size'])}" for *_, p in places))
+            size = magnitude(norm, p["size"])
+            parts.append(titled(mark, f"{name}, {SYMBOLS[norm]} {size}: {p['value']:.1%}, n = {p['n']}"))
+        words.append(f"{name}: " + ", ".join(
+            f"{p['value']:.0%} at {magnitude(norm, p['size'])}" for *_, p in places))
     attacks = dict.fromkeys(curve["attack"] for *_, curve in curves)
     for y, attack in enumerate(attacks):
         y = bottom + 58 + 18 * y
         parts.append(f'<path d="M{left} {y - 5}h34" class="line" stroke-dasharray="{DASHES[attack]}"/>'
                      + text(left + 42, y, attack, "start"))
-    return drawing(320, bottom + 50 + 18 * len(attacks), f"Accuracy, {NORMS[norm]} norm. {'; '.join(words)}",
-                   parts)
+    return drawing(320, bottom + 50 + 18 * len(attacks),
+                   f"Accuracy, {SYMBOLS[norm]} norm. {'; '.join(words)}", parts)
 
 
 # ---- images ----------------------------------------------------------------------------------------------
@@ -137,8 +140,7 @@ def adversarial(entry: dict[str, Any]) -> str:
     """The label of an adversarial image, or why there is none."""
     if entry["norm"] is not None:
         return str(entry["predicted"])
-    wrong = entry["predicted"] != entry["label"]
-    return f"{entry['predicted']} without any perturbation" if wrong else "none found"
+    return "already wrong" if entry["predicted"] != entry["label"] else "none found"
 
 
 def line(title: str, cells: list[tuple[str | None, str, str]]) -> str:
@@ -150,14 +152,14 @@ def line(title: str, cells: list[tuple[str | None, str, str]]) -> str:
 
 # ---- planes ----------------------------------------------------------------------------------------------
 def planes(card: Card) -> str:
-    """Labels in a plane through two images, of each model."""
+    """Labels in planes through an image and its nearest adversarial one, of each model."""
     shown = [(model, e) for model, entries in examples(card).items() for e in entries if "plane" in e]
     drawn = "".join(f"<div><small>{escape(model) + ', ' if len(card.sections) > 1 else ''}image {e['row']}"
                     f"</small>{plane(e)}</div>" for model, e in shown)
     drawn = f'<div class="panels planes">{drawn}</div>' if shown else missing(
         card, ("Nearest adversarial image",), "no adversarial image was found")
     return figure(
-        "Labels in planes through two images", drawn,
+        "Labels around " + ("an image" if len(shown) == 1 else "images"), drawn,
         "Circle: clean image. Cross: its nearest adversarial image. The vertical direction is random, on the "
         "same scale. Numbers are labels; pixels are cut to [0, 1].")
 
@@ -201,45 +203,54 @@ def inmost(cells: list[tuple[int, int]]) -> tuple[int, int]:
 
 
 # ---- known networks --------------------------------------------------------------------------------------
-def place(card: Card, others: dict[str, dict[str, float | None]]) -> str:
-    """Where the models lie among known networks: accuracy in the worst case, norm of the nearest example."""
-    known = {name: [values.get(axis) for axis in AXES] for name, values in others.items()}
-    own = {model: [getattr(card.measures(model).get(axis), "value", None) for axis in AXES]
-           for model in card.sections}
-    dots, marks = ([(name, x, y) for name, (x, y) in pairs.items() if x is not None and y is not None]
-                   for pairs in (known, own))
+def place(card: Card, others: dict[str, dict[str, float | None]], without: str) -> str:
+    """Where the models lie among known networks: accuracy in the worst case, norm of the nearest example.
+
+    without     why there are no known networks
+    """
     title = "Among known networks"
+    dots = [(name, x, y) for name, values in others.items() for x, y in [[values.get(axis) for axis in AXES]]
+            if x is not None and y is not None]
+    own = {model: [m for axis in AXES if (m := card.measures(model).get(axis)) and m.drawn]
+           for model in card.sections}
+    marks = [(model, *pair) for model, pair in own.items() if len(pair) == 2]
     if not dots or not marks:
-        needs = ("there are no known networks for images of this size and these settings" if not dots
-                 else "the model has no adversarial image")
+        needs = "too few adversarial images for an interval of their median norm" if dots else without
         return figure(title, missing(card, ("Nearest adversarial image",), needs),
                       "Known networks are MNIST and CIFAR-10 networks of the Boundary Book.")
-    norms = [max(y, 1e-3) for *_, y in [*dots, *marks]]
+    norms = [max(y, 1e-3) for y in [*(y for *_, y in dots), *(v for *_, y in marks for v in (y.low, y.high))]]
     low, high = math.log(min(norms) / 1.3), math.log(max(norms) * 1.3)
 
     def at(x, y):
-        return 56 + 320 * x, 210 - 195 * (math.log(max(y, 1e-3)) - low) / (high - low)
+        return 70 + 430 * x, 210 - 195 * (math.log(max(y, 1e-3)) - low) / (high - low)
 
     ticks = [v for power in range(-3, 3) for v in (10**power, 2 * 10**power, 5 * 10**power)
              if low <= math.log(v) <= high]
-    parts = [f'<path d="M46 {y:.1f}H386" class="guide"/>{text(40, y + 5, number(v), "end")}'
+    parts = [f'<path d="M60 {y:.1f}H510" class="guide"/>{text(54, y + 5, number(v), "end")}'
              for v in ticks for _, y in [at(0, v)]]
     parts += [text(at(share, 1)[0], 232, f"{share:.0%}") for share in (0, 0.25, 0.5, 0.75, 1)]
-    parts.append(text(216, 252, "accuracy under the strongest attack"))
+    size = magnitude(card.settings["norm"], card.settings["eps"])
+    parts.append(text(285, 252, f"accuracy in the worst case, {SYMBOLS[card.settings['norm']]} ≤ {size}"))
+    parts.append(text(0, 0, "median L2 norm", more=' transform="translate(16 112) rotate(-90)"'))
     for i, (name, x, y) in enumerate(dots, 1):
         cx, cy = at(x, y)
         parts.append(titled(f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="9" class="dot"/>'
                             f"{text(cx, cy + 5, str(i))}", f"{name}: {x:.1%}, {number(y)}"))
     colours = dict(zip(card.sections, COLOURS))
     for model, x, y in marks:
-        cx, cy = at(x, y)
-        parts.append(titled(f'<path d="M{cx:.1f} {cy:.1f}l9 16h-18z" fill="{colours[model]}" '
-                            'class="own"/>', f"{model}: {x:.1%}, {number(y)}"))
-    words = "; ".join(f"{name}: {x:.0%}, {number(y)}" for name, x, y in [*marks, *dots])
+        (cx, cy), (left, bottom), (right, top) = (at(*ends) for ends in (
+            (x.value, y.value), (x.low, y.low), (x.high, y.high)))
+        cross = f"M{left:.1f} {cy:.1f}H{right:.1f}M{cx:.1f} {bottom:.1f}V{top:.1f}"
+        parts.append(titled(f'<path d="{cross}" stroke="{colours[model]}" class="own"/><circle cx="{cx:.1f}" '
+                            f'cy="{cy:.1f}" r="5" fill="{colours[model]}"/>',
+                            f"{model}: {x.value:.1%}, {number(y.value or 0)}"))
+    words = "; ".join(f"{name}: {x:.0%}, {number(y)}" for name, x, y in [
+        *((model, x.value, y.value) for model, x, y in marks), *dots])
     numbers = ". ".join(f"{i}&nbsp;{escape(name)}" for i, (name, *_) in enumerate(dots, 1))
-    return figure(title, drawing(396, 258, f"Worst-case accuracy and median norm. {words}", parts),
-                  "Vertical: median L2 norm of the nearest adversarial image. Numbers: known networks, on "
-                  f"their own test images. Tips of triangles: {keys(card)} {numbers}.")
+    return figure(title, drawing(520, 258, f"Worst-case accuracy and median norm. {words}", parts),
+                  f"Across: attacks of one {SYMBOLS[card.settings['norm']]} norm. Up: L2 norm of the nearest "
+                  f"adversarial image. Crosses: 95% intervals. {keys(card)} Numbers: known networks (paper, "
+                  f"network), each on {KNOWN_IMAGES} of its own test images. {numbers}.")
 
 
 def keys(card: Card) -> str:
@@ -248,7 +259,7 @@ def keys(card: Card) -> str:
                     for model, colour in zip(card.sections, COLOURS))
 
 
-def pictures(card: Card, others: dict[str, dict[str, float | None]]) -> str:
+def pictures(card: Card, others: dict[str, dict[str, float | None]], without: str) -> str:
     """The four pictures of a card, in two columns."""
     return (f'<div class="pictures"><div>{sizes(card)}{planes(card)}</div>'
-            f"<div>{nearest(card)}{place(card, others)}</div></div>")
+            f"<div>{nearest(card)}{place(card, others, without)}</div></div>")
