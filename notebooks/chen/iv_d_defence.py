@@ -306,11 +306,11 @@ mixed = not facts or facts["true"]["original"]["below"] < 0.9 * facts["true"]["o
 page.box(
     "Is ROBY, a robustness score, smaller (better) after adversarial training?",
     ("Not always" if mixed else "Yes") +
-    ": of {true.original.of} architectures, each trained without and with adversarial images, "
+    ": of {true.original.of} architectures, each trained without and with attacked (adversarial) images, "
     "{true.original.below} get a smaller ROBY on clean images (paper: {true.original.paper}).",
     "On adversarial images {true.adversarial.below} do (paper: {true.adversarial.paper})."
-    + " On the two best protected networks ROBY is larger on clean images" * larger
-    + ", but smaller on adversarial ones" * (larger and facts["best"]["smaller"]) + "." * larger,
+    + " On the two best protected networks it is larger on clean images, which hides the protection" * larger
+    + ", and smaller on adversarial ones" * (larger and facts["best"]["smaller"]) + "." * larger,
     "Our adversarial training was short: the attack still flips more than a quarter of the images on {open} "
     "of these networks." if facts and facts["short"] else "",
     facts=facts, results=BOTH, picture=defence.draw_slopes(*best) if facts else None,

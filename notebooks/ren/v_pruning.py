@@ -273,10 +273,10 @@ page.box(
     figures.first(facts, ("always", "Yes, but a digit then keeps its label under smaller changes only."),
                   ("traded", "Mostly, but a digit then keeps its label under smaller changes only."),
                   ("differ", "With the strongest pruning they do."), "Not in these networks."),
-    "A digit is mixed with white: the last image with its label and the first without have similarity "
-    "{sides.plain:.3f}, pruned {sides.pruned:.2f} (1: equal; paper: {sides.paper:.2f}); digit and last image "
-    "{digit.plain:.2f}, pruned {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
-    "Means over {n} networks; both effects appear at {shown} of {steps} steps of pruning (paper: all)."
+    "A digit is mixed with white until its label changes. The images before and after have similarity "
+    "{sides.plain:.3f}, pruned {sides.pruned:.2f} (1: equal; paper: {sides.paper:.2f}); digit and image "
+    "before {digit.plain:.2f}, pruned {digit.pruned:.2f} (paper: {digit.paper:.2f}): less may change.",
+    "Means over {n} networks; both effects appear at {shown} of {steps} strengths (paper: all)."
     if facts and facts["traded"] else "",
     facts=facts, picture=figures.draw_pruning(best) if facts else None,
     alt="Two panels, towards white and black, without pruning and at three strengths of it: the similarity "

@@ -210,10 +210,10 @@ turned = [MEASURES[name] for name in ("boundary_distance", "overlap")
           if places(name)[ROBUST] < places(name)[PLAIN]]
 page.box(
     "Which of two networks is more robust, and do all measures agree?",
-    "The adversarially trained one wins under attack, but {turned} rank it lower.",
-    "Of {n} digits under a gradient attack (PGD) it classifies {robust:.0f}% correctly, the other "
+    "The one trained on attacked images wins under attack, but {turned} rank it lower.",
+    "Under a gradient attack (PGD) it classifies {robust:.0f}% of {n} digits correctly, the other "
     "{plain:.0f}%. Its boundary lies at {near.robust:.2f} (the other's: {near.plain:.2f}; root mean square), "
-    "its overlap is {overlap.robust:.2f} ({overlap.plain:.2f}; less should be better).",
+    "its overlap is {overlap.robust:.2f} ({overlap.plain:.2f}; below 0: classes apart).",
     "This is one pair of networks, each trained once: another may rank otherwise.",
     facts={"n": card.__kwdefaults__["images"], "turned": " and ".join(turned) or None,
            "robust": 100 * robust["pgd_accuracy"], "plain": 100 * plain["pgd_accuracy"],

@@ -305,9 +305,9 @@ page.box(
     "Practically never in thousands of dimensions, even at ten times the shortest way across.",
     "In {n:,} dimensions (CIFAR-10), {needed} crosses. Yet in the paper {draws:,} samples of ten times the "
     "attack's length flip {paper:.0f}% of the images.",
-    "Real boundaries are nearer than the attack suggests: flat ones where a stronger attack finds them "
-    "predict {longest.near:.0f}% on {runs} of our networks (measured: {longest.flipped.percent:.0f}%; "
-    "curvature may add)."
+    "Real boundaries are nearer than that attack suggests. Where a stronger one finds them on {runs} of our "
+    "networks, flat ones would let this noise flip {longest.near:.0f}%; we measured "
+    "{longest.flipped.percent:.0f}%, perhaps because they curve."
     if nearest.get("ratio", 1) < 1 else
     "Real boundaries may be nearer than the attack suggests, or curved.",
     facts=nearest | {"n": PICTURE, "draws": draws_published, "paper": float(np.mean(all_pairs)),
