@@ -85,8 +85,8 @@ def test_a_difference_of_shares_is_of_the_images_that_differ():
     counts = torch.tensor([36, 12, 2, 5])       # both, one, the other, neither
     hits = [share("a", "", torch.tensor(right).repeat_interleave(counts))
             for right in ([True, False, True, False], [True, True, False, False])]
-    found = difference(*hits, None)
-    assert found[:4] == (10 / 55, *difference_interval(12, 2, 55), 55) and 0.01 < found.p < 0.02
+    change = difference(*hits, None)
+    assert change[:4] == (10 / 55, *difference_interval(12, 2, 55), 55) and 0.01 < change.p < 0.02
 
 
 def test_holm_multiplies_the_smallest_probability_by_the_number_of_tests():
@@ -295,7 +295,7 @@ def test_a_search_without_an_example_is_warned_of(network, images, sections):
 
 
 
-def made(settings=None, images=None, **models):
+def card_of(settings=None, images=None, **models):
     """A card of these measures of each model, or of `(measures, curves, warnings)`."""
     settings = {"images": 30, "all": 300, "norm": "Linf", "eps": 0.1} | (settings or {})
     parts = {name: given if isinstance(given, tuple) else (given, [], {}) for name, given in models.items()}
@@ -309,19 +309,19 @@ def curve(attack, *points, n=30):
 
 
 def test_a_search_without_an_example_is_told_what_pgd_finds():
-    report = made(m=([], [curve("PGD", (0, 30), (0.4, 3))], {"no-example": "Ended."}))
+    report = card_of(m=([], [curve("PGD", (0, 30), (0.4, 3))], {"no-example": "Ended."}))
     assert report.warnings["m", "no-example"].startswith("Ended. PGD with L∞ ≤ 0.4 leaves 3 of 30 images")
 
 
 def test_few_images_are_warned_of_with_their_cause():
     noise = curve("noise", (0, 5), (0.1, 4))
-    few = made(m=([part("accuracy", 46)], [noise], {})).warnings["m", "few-images"]
+    few = card_of(m=([part("accuracy", 46)], [noise], {})).warnings["m", "few-images"]
     assert few == (
         "Attacked images that are correct without perturbation: 5 of 30 (m); 67 would give intervals of at "
         "most 25 points. Take images=200 (IMAGES=200 of make card), of which about 92 are correct, in about "
         "0 min.")
     noise = curve("noise", (0, 67), (0.1, 27), n=90)
-    assert "few-images" not in warned(made(m=([part("accuracy", 95)], [noise], {})))
+    assert "few-images" not in warned(card_of(m=([part("accuracy", 95)], [noise], {})))
     widest = [max(np.subtract(*share_interval(k, n)[::-1]) for k in range(n)) for n in (67, 66)]
     assert widest[0] <= 0.25 < widest[1]
 
@@ -336,18 +336,18 @@ def test_a_number_of_very_few_images_is_not_shown(n, words):
 def test_low_accuracy_and_classes_without_a_correct_image_are_warned_of():
     labels = [0] * 50 + [1] * 30 + [2] * 20
     images = {"labels": labels, "attacked": [*range(0, 100, 10)]}
-    report = made(images=images, m=[part("accuracy", 46)])
+    report = card_of(images=images, m=[part("accuracy", 46)])
     assert report.warnings["m", "low-accuracy"].startswith(
         "Without perturbation 46.0% of 100 images and none of 30 images of class 1 and none of 20 images of")
-    assert "low-accuracy" not in warned(made(images=images, m=[part("accuracy", 90)]))
+    assert "low-accuracy" not in warned(card_of(images=images, m=[part("accuracy", 90)]))
     attacked = share("worst_accuracy", "", torch.ones(10) == 1)     # too few of each class
-    many = classes(made(images=images, m=[part("accuracy", 90), attacked]))
+    many = classes(card_of(images=images, m=[part("accuracy", 90), attacked]))
     assert many.count("<th>class ") == 3 and "worst case" not in many
 
 
 @pytest.mark.parametrize("worst, noise, weak", [(90, 90, True), (89, 90, False), (0, 0, False)])
 def test_an_attack_as_weak_as_noise_is_no_evidence(worst, noise, weak):
-    report = made(m=[part("worst_accuracy", worst, "correct under PGD"), part("noise_accuracy", noise)])
+    report = card_of(m=[part("worst_accuracy", worst, "correct under PGD"), part("noise_accuracy", noise)])
     assert ("no evidence of robustness" in report.headlines[0]) == weak
     assert report.as_noise("m") == ["worst_accuracy"] * weak
 
@@ -357,7 +357,7 @@ def two(n, ups):
     none, some = torch.zeros(n) == 1, torch.arange(n) < ups
     rows = (("worst_accuracy", ~none), ("pgd_accuracy", ~none), ("cw_accuracy", some),
             ("boundary_censored", none))
-    return made(a=[share(name, name, none, better="higher") for name, _ in rows],
+    return card_of(a=[share(name, name, none, better="higher") for name, _ in rows],
                 b=[share(name, name, hits, better="higher") for name, hits in rows])
 
 
@@ -371,7 +371,7 @@ def test_the_worst_case_is_tested_alone_and_too_few_images_decide_nothing():
     assert two(7, 6).verdict == (
         "b is more robust in the worst case, beyond chance. Other measures of robustness beyond chance: b, "
         "cw_accuracy.")
-    rows = made(a=[part(name, 0) for name in "xyz"], b=[part("x", 5), part("y", 6), part("z", 7)])
+    rows = card_of(a=[part(name, 0) for name in "xyz"], b=[part("x", 5), part("y", 6), part("z", 7)])
     for m in rows.sections["a"][0].measures:
         m.better = "higher"
     assert rows.undecided("y") == "within chance among 3 tests" and "; within chance" in changed(

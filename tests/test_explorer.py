@@ -475,11 +475,11 @@ def test_the_sentence_follows_the_ring_and_has_the_labels_of_pytorch(visit, nets
     tab(page, "Compare trainings")
     text = seen(page, r"disagree on about \d")
     assert start in text and expected() in text and "0 of 5" not in text
-    middle = page.locator(".maps .map").nth(3)
-    middle.click()
+    third = page.locator(".maps .map").nth(3)
+    third.click()
     text = seen(page, "At the ring they")
     assert expected() in text and "0 of 5" in text
-    middle.click(position={"x": 5, "y": 5})
+    third.click(position={"x": 5, "y": 5})
     text = seen(page, "[1-5] of 5 differ")
     assert start not in text and expected() in text
     tab(page, "Mix")

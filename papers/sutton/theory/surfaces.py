@@ -65,8 +65,8 @@ def distance_to_surface(surface, p, height):
     grid = p + reach * steps.reshape((-1,) + (1,) * p.ndim)
     nearest = np.take_along_axis(grid, squared(grid).argmin(axis=0)[None], axis=0)[0]
     spacing = reach * (steps[1] - steps[0])
-    found = concave_argmax(lambda q: -squared(q), nearest - spacing, nearest + spacing, steps=35)
-    return np.sqrt(squared(found))
+    foot = concave_argmax(lambda q: -squared(q), nearest - spacing, nearest + spacing, steps=35)
+    return np.sqrt(squared(foot))
 
 
 def lipschitz_ratios(surface, draws, generator):
