@@ -64,6 +64,8 @@ def _smaller_side(n, x):
     """Pr(T > |x|), at most 1/2. For small x, which 1 - x^2 rounds away, it is 1/2 less the share up to x."""
     a = np.minimum(np.abs(x), 1.0)
     near = n * a**2 < 0.1
+    if not near.any():
+        return special.betainc((n + 1) / 2, 0.5, (1 - a) * (1 + a)) / 2
     half = special.betainc(np.where(near, 0.5, (n + 1) / 2), np.where(near, (n + 1) / 2, 0.5),
                            np.where(near, a**2, (1 - a) * (1 + a))) / 2
     return np.where(near, 0.5 - half, half)
