@@ -47,14 +47,15 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """What takes longest comes first: with two workers, the book for one and its runs for the other.
+    """What takes longest comes first: the book for one worker and its runs for the next.
 
-    Each begins with half of the list and then takes from the end of the other's: the book is built once.
+    Each begins with its part of the list and then takes from the end of another's: the book is built once,
+    and two share the runs from the start.
     """
     book = [i for i in items if "book" in i.fixturenames]
     runs = [i for i in items if "smoke" in i.fixturenames and i not in book]
     rest = [i for i in items if "smoke" not in i.fixturenames]
-    cut = max(0, len(items) // 2 - len(book))
+    cut = max(0, len(items) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", 2)) - len(book))
     items[:] = [*book, *rest[:cut], *runs, *rest[cut:]]
 
 

@@ -193,7 +193,7 @@ page.box(
     "Why can noise miss what an attack finds?",
     "In high dimension noise hardly moves points towards a boundary: a small gap stops it, not an attack.",
     "Two classes fill half balls of {n:,} dimensions, flat sides facing, the boundary halfway. If they "
-    "touch, noise of one radius flips the label of {touch:.0f}% of the points; with a gap of {gap:g} radii "
+    "touch, noise of one radius flips {touch:.0f}% of the labels; with a gap of {gap:g} radii "
     "{left}, but an attack of {reach:g} radii flips {attack}.",
     "Calculated exactly; gaps between real classes are unknown.",
     facts={"n": n, "touch": 100 * flipped(n, 0.0, 1.0), "gap": 2 * epsilon,

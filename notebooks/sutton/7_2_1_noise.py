@@ -209,7 +209,7 @@ page.box(
         "Somewhat, on {pairs} of nine class pairs and with guessed noise strengths."),
     "With our strongest noise a gradient step flips {counted.most:.0f}% of training images instead of "
     "{counted.none:.0f}% (paper: {paper.most:.0f}% instead of {paper.none:.0f}%).",
-    "Its accuracy is {accuracy.most:.0f}% instead of {accuracy.none:.1f}% (guessing: 50%; paper: "
+    "Its accuracy is {accuracy.most:.0f}% instead of {accuracy.none:.1f}% (paper: "
     "{paper.accuracy:.0f}%): a network that noise has spoiled need not be a robust one.",
     facts=facts, picture=training_noise.draw_box(levels),
     alt="Accuracy and attackable share over the strength of the noise, ours and the paper's; grey lines are "
