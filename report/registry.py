@@ -97,3 +97,10 @@ def recipe(key, name):
     if name not in known:
         raise runtime.UserError(f"unknown recipe {name!r}; allowed: {', '.join(known)}")
     return known[name]
+
+
+def training_on_embedded(key, hook):
+    """The hook that replaces `hook` on embedded data: SMOKE_TRAINING of paper `key`, where it has one."""
+    if hook is None or not is_paper(key):
+        return hook
+    return getattr(importlib.import_module(f"papers.{key}.models"), "SMOKE_TRAINING", hook)

@@ -40,7 +40,8 @@ def net(architecture, recipe, dataset, seed, *, device, hook=None):
 
     recipe   a `Recipe`, or the name of one of the paper's (`"paper"` for the constant PAPER in its
              models.py). On embedded data a paper's architecture is trained by its SMOKE, which is made for
-             them: with so few images other recipes would hardly begin.
+             them: with so few images other recipes would hardly begin. Its hook is then SMOKE_TRAINING,
+             where the paper has one.
     dataset  a `shared.data.sets.Dataset`, or its name for `sets.load`
     hook     what `fit` takes, a frozen dataclass: its class and its settings enter the net's name
 
@@ -56,6 +57,8 @@ def net(architecture, recipe, dataset, seed, *, device, hook=None):
     key, embedded = architecture.split("-")[0], dataset.source in ("embedded", "stand-in")
     if not isinstance(recipe, Recipe) or embedded and registry.is_paper(key):
         recipe = registry.recipe(key, "smoke" if embedded else recipe)
+    if embedded:
+        hook = registry.training_on_embedded(key, hook)
     with torch.device("meta"):  # layers and shapes alone: a kept net needs no initial weights
         shape = registry.build(architecture)
     name = name_of(shape, architecture, recipe, dataset, seed, hook)

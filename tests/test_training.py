@@ -19,6 +19,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import nn
 
+from papers.he.experiments import subjects
 from report import code, inputs, registry, same, zoo
 from report.repository import ROOT
 from shared import inference, runtime
@@ -331,6 +332,14 @@ def test_a_kept_network_of_other_code_is_not_loaded(home, digits, first, edited,
 def test_embedded_data_are_not_left_half_trained_by_a_recipe_for_full_data(home, digits):
     trained = [zoo.net("ren-a", name, digits, 0, device=CPU) for name in ("smoke", "quick", "paper")]
     assert len({t.name for t in trained}) == 1 and trained[2].recipe == registry.recipe("ren", "smoke")
+
+
+def test_adversarial_training_of_full_scale_leaves_chance_on_embedded_data_too(home):
+    """`make book` trains He et al.'s robust network on them where it has neither data nor a network."""
+    subject = subjects("quick")["mnist-adv"]
+    dataset = sets.load(subject.dataset, profile="smoke")
+    trained = zoo.net(subject.architecture, subject.recipe, dataset, 0, device=CPU, hook=subject.hook)
+    assert trained.test_accuracy > .5
 
 
 def test_a_network_is_trained_on_a_file_of_the_reader_s(home, digits, monkeypatch):

@@ -34,7 +34,6 @@ FIRST = {"mnist": 3152, "cifar10": 5415, "imagenet1000": 0}      # number of the
 # Published are 40 steps of 0.01 on MNIST and 10 of 2/255 on CIFAR-10; these are shorter, for a CPU.
 MNIST_TRAINING_SHORT = Adversarial(PGD(Linf(0.3), steps=7, step=0.1))
 CIFAR10_TRAINING_SHORT = Adversarial(PGD(Linf(8 / 255), steps=2, step=5 / 255))
-SMOKE_TRAINING = Adversarial(PGD(Linf(0.1), steps=1, step=0.1))
 
 
 def subjects(profile):
@@ -44,7 +43,7 @@ def subjects(profile):
     """
     if profile == "smoke":
         mnist = (Subject("mnist", "he-small", models.SMOKE),
-                 Subject("mnist", "he-small", models.SMOKE, SMOKE_TRAINING))
+                 Subject("mnist", "he-small", models.SMOKE, models.SMOKE_TRAINING))
     else:
         mnist = (Subject("mnist", "he-mnist", models.NATURAL),
                  Subject("mnist", "he-mnist", models.ADVERSARIAL_SHORT, MNIST_TRAINING_SHORT))
@@ -53,7 +52,8 @@ def subjects(profile):
                    Subject("cifar10", "he-resnet", models.RESNET_ADVERSARIAL, CIFAR10_TRAINING_SHORT))
     else:
         tiny = models.SMOKE if profile == "smoke" else models.TINY
-        cifar10 = Subject("cifar10", "he-tiny", tiny), Subject("cifar10", "he-tiny", tiny, SMOKE_TRAINING)
+        cifar10 = (Subject("cifar10", "he-tiny", tiny),
+                   Subject("cifar10", "he-tiny", tiny, models.SMOKE_TRAINING))
     return dict(zip(COLUMNS, (*mnist, *cifar10)))
 
 

@@ -15,6 +15,8 @@ from report import zoo
 from report.pretrained import pretrained_squeezenet, squeezenet
 from report.registry import architecture
 from shared import runtime
+from shared.attacks.gradient import PGD, Adversarial
+from shared.attacks.threat import Linf
 from shared.data import sets
 from shared.training.recipe import Recipe
 
@@ -37,6 +39,8 @@ SMOKE = dataclasses.replace(NATURAL, epochs=2, images=600, batch=20, rate=2e-3, 
 RESNET = Recipe(epochs=15, batch=128, rate=0.1, weight_decay=5e-4, bf16=True, shift=2, flip=True)
 RESNET_ADVERSARIAL = dataclasses.replace(RESNET, epochs=10)
 TINY = Recipe(epochs=4, images=800, batch=50, rate=0.1)     # of `he-tiny`
+# Under the perturbations of full scale so few images teach `he-mnist` nothing.
+SMOKE_TRAINING = Adversarial(PGD(Linf(0.1), steps=1, step=0.1))
 
 SLOPE = 0.1                # of the leaky ReLUs
 
