@@ -311,10 +311,10 @@ _IMAGE = dict(aims=[1, 2, 9], images=[1, 1, 5], count=[6, 10, 100], least=[2, 4,
 # Of Section 2.1; `lengths` are networks of 3 to 12 epochs, which the attacks `again` attack, too.
 _LENET = _IMAGE | dict(
     family=[Family("mnist", "shu-lenet", (recipes.LENET,), 3),
-            Family("mnist", "shu-lenet", (recipes.QUICK,), 3),
+            Family("mnist", "shu-lenet", (recipes.LENET,), 3),
             Family("mnist", "shu-lenet", (recipes.LENET,), 10)],
     lengths=[Family("mnist", "shu-lenet", (recipes.LENET,), 2),
-             Family("mnist", "shu-lenet", (recipes.QUICK,), 2),
+             Family("mnist", "shu-lenet", recipes.LENGTHS[:2], 2),
              Family("mnist", "shu-lenet", recipes.LENGTHS, 10)],
     attacks=[SHORT, SHORT, SWEEPS], script=[SHORT["bim-l1"], SHORT["bim-l1"], SCRIPT],
     again=[("nf",), ("nf",), tuple(SWEEPS)], digits=[1, 1, 10], tested=[100, 1000, 10_000],
@@ -327,7 +327,7 @@ ONE_DIGIT = scales(**_LENET | dict(attacks=[_THREE, _THREE, {}], aims=[0, 0, 9],
 # Of Section 2.2.
 MLP = scales(
     **_IMAGE, attack=[SHORT["cw2"], SHORT["cw2"], SWEEPS["cw2"]], digits=[1, 1, 10],
-    family=[Family("mnist", "shu-mlp", (recipes.MLP,), 3), Family("mnist", "shu-mlp", (recipes.QUICK,), 3),
+    family=[Family("mnist", "shu-mlp", (recipes.MLP,), 3), Family("mnist", "shu-mlp", (recipes.MLP,), 3),
             Family("mnist", "shu-mlp", (recipes.MLP,), 5)])
 # Of Section 2.3, whose small runs have `perceptrons` in the place of Section 2.2's. A MobileNet takes two
 # hours on one core; a training that is stopped goes on from its last epoch.

@@ -19,7 +19,6 @@ LENGTHS = tuple(dataclasses.replace(LENET, epochs=n, momentum=0.5) for n in rang
 MLP = dataclasses.replace(LENET, epochs=80)
 # Augmentation, schedule and epochs are ours, these as many as a core trains in two hours.
 MOBILENET = Recipe(epochs=20, batch=64, rate=0.01, nesterov=False, weight_decay=5e-4, shift=4, flip=True)
-QUICK = dataclasses.replace(LENET, epochs=1, images=10_000, rate=0.1)
 # At a rate of 0.1 and with augmentation, so short a training may end at chance.
 QUICK_MOBILENET = dataclasses.replace(MOBILENET, epochs=2, images=4_000, batch=32, rate=0.03, shift=0,
                                       flip=False)
