@@ -49,7 +49,9 @@ class Experiment:
     def digest(self):
         """The digest of the code of its function, and of the classes and architectures in its plan."""
         names, classes = set(), set()
-        texts_of(self.plan(SimpleNamespace(**self.scale["paper"])), names, classes)
+        plan = self.plan(SimpleNamespace(**self.scale["paper"]))
+        values = {id(value): value for arguments in plan.values() for value in arguments.values()}
+        texts_of([*values.values()], names, classes)    # most runs of a plan share theirs
         return code.digest([(self.function.__module__, self.function.__name__),
                             *((c.__module__, c.__name__) for c in classes if code.ours(c.__module__)),
                             *(registry.place(n) for n in names if "-" in n and registry.known(n))])

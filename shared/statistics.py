@@ -1,5 +1,6 @@
 """Confidence intervals of shares and of their differences, and rank correlations."""
 import numpy as np
+from scipy.special import betaincinv
 
 from .runtime import UserError
 
@@ -11,9 +12,9 @@ def share_interval(hits: int, of: int, *, confidence: float = 0.95) -> tuple[flo
     """
     if not 0 <= hits <= of or of < 1:
         raise UserError(f"{hits} of {of} cases: a share needs at least one case, and at most as many hits")
-    from scipy.stats import binomtest  # here: the import takes a second
-
-    low, high = binomtest(hits, of).proportion_ci(confidence, method="exact")
+    tail = (1 - confidence) / 2
+    low = betaincinv(hits, of - hits + 1, tail) if hits else 0.0
+    high = betaincinv(hits + 1, of - hits, 1 - tail) if hits < of else 1.0
     return float(low), float(high)
 
 

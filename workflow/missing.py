@@ -61,7 +61,8 @@ def nearest(results, name, of=None):
     known = {}
     for run in results.recorded.values():
         held = [(run.arguments[k], v, plain) for k, v, plain in wanted if k in run.arguments]
-        alike = sum(stored == plain or store.as_planned(stored, v) for stored, v, plain in held)
+        alike = sum(stored == plain or isinstance(plain, (dict, list)) and store.as_planned(stored, v)
+                    for stored, v, plain in held)
         known.setdefault(alike, []).append(run)
     return known[max(known)] if known else []
 

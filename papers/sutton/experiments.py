@@ -420,7 +420,7 @@ NETWORKS = [(a, architecture, n) for a, architectures, seeds in (
                 *((a, ("", "bn", "public"), 1) for a in (1, 2, 3, 4)))
             for architecture in architectures for n in range(seeds)]
 GTSRB = {
-    "smoke": SMOKE | dict(classes=3, others=3, printed=2, again=1),
+    "smoke": SMOKE | dict(classes=2, others=2, printed=1, again=1),
     "quick": QUICK | dict(classes=2, others=1, printed=0, again=0, epochs=80, images_train=32),
     "paper": published(2_000) | dict(classes=6, others=len(NETWORKS), printed=5, again=len(SEEDS))}
 
