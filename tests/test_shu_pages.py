@@ -63,7 +63,8 @@ def test_rows_have_the_columns_of_print_and_say_why_a_value_lacks(runs):
 
 def on_five_digits(*rates, kind="own"):
     """Runs of `measure_images`: a digit for each pair of rates, of the attacked and of the other networks."""
-    curve = {"rates": [{"own": [1.0, 0.0, 0.2], "transferable": [0.5, 0.5, 0.5], None: [0.3, 0.1, 0.2]}[kind]],
+    rates_of = {"own": [1.0, 0.0, 0.2], "transferable": [0.5, 0.5, 0.5], None: [0.3, 0.1, 0.2]}
+    curve = {"rates": [rates_of[kind]],
              "agreement": [[[0, 0, 5], [0, 5, 0]]]}
     return pd.DataFrame([{"method": "nf", "rows": [
         {"number": n, "attack": {"rates": [own, *others]}, "boxes": {"all": curve}}
@@ -92,7 +93,8 @@ def test_alarms_over_all_boxes_and_rates_by_attack():
     none = pd.concat([on_five_digits((1.0, 0.5), kind=kind) for kind in (None, "transferable")])
     assert alarms.over_boxes(none) == pytest.approx({"boxes": 2, "alarm": 50, "none": 1, "wrong": 20})
     assert alarms.over_boxes(none.iloc[1:]) == {}
-    runs = pd.concat([on_five_digits((1.0, 0.5), (1.0, 0.25)), on_five_digits((1.0, 0.75)).assign(method="mi")])
+    nf, mi = on_five_digits((1.0, 0.5), (1.0, 0.25)), on_five_digits((1.0, 0.75)).assign(method="mi")
+    runs = pd.concat([nf, mi])
     assert beyond.over_attacks(runs) == {"tried": 5, "used": 3, "least": {"name": "NF", "others": 37.5},
                                          "most": {"name": "MI", "others": 75}}
     assert beyond.over_attacks(runs.iloc[:0]) == []

@@ -160,8 +160,9 @@ page.text(searches, figures.search_facts,
         "Of {starts} starts {excluded:,} are left out, because the network gives digit and background one "
         "label. Of the others {converged:.1f}% reach a similarity above {above}, on average after "
         "{mixtures:.1f} mixtures; {by_limit:,} end at the limit of {most} mixtures and count in the means. "
-        "The mean similarity of the two sides is {sides.low:.4f} to {sides.high:.4f}, by network and background "
-        "(paper, one network: {sides.paper}); that of digit and last image with its label is {reach}.")
+        "The mean similarity of the two sides is {sides.low:.4f} to {sides.high:.4f}, by network and "
+        "background (paper, one network: {sides.paper}); that of digit and last image with its label is "
+        "{reach}.")
 
 # %% [markdown]
 # ### The last image without the label is nearly always the most similar one
@@ -198,7 +199,7 @@ page.text((searches, compared), figures.compared_steps,
 #
 # - In the cell of Algorithm 1, call it with `0.999` instead of `threshold`. The last similarity in the caption exceeds the new value, after more
 #   mixtures; the check below then refuses the pair, because the fast search still has the old threshold.
-# - Replace `mix` by `a // 2 + b // 2`. The mixtures get darker by one grey level or two, and the check refuses the pair.
+# - Replace `mix` by `a // 2 + b // 2`, which cuts the halves off: the check refuses the pair.
 # - `-p architecture c`: robustness moves; the similarity of the two sides stays where the search stops.
 # - `-p dataset fashion_mnist`: start from a shirt or a boot. The search again stops at two nearly equal images.
 #

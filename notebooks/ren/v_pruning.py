@@ -147,8 +147,7 @@ searches, curve = page.results(experiments.pruned), page.results(experiments.tra
 # ### Under the strongest pruning hardly any search reaches its goal
 #
 # The strongest pruning, $t = T = 128$, leaves black, white and pixels of exactly 128. A mixture is then soon pruned back to one of its two
-# images; the search makes no progress until its limit of mixtures, and the two sides stay apart. The network may have a nearer boundary:
-# images between the two sides that no mixture reaches are not tested.
+# images, and the two sides stay apart until the limit of mixtures ends the search. Images between them that no mixture reaches are not tested.
 
 # %%
 page.text(searches, pruned.reached,
@@ -184,12 +183,12 @@ page.text(searches, pruned.single, "The rule holds at every step for {hold} of {
 # %% [markdown]
 # ## Where it differs, and why
 #
-# The paper leaves two points of the rule open, and we measured each way to understand them. The first is where pruning acts: on all images,
-# on the input of the network only, or on the digit only. The second is a pixel of exactly 128 under $t = T = 128$: the mean of 0 and 255,
-# rounded, is 128, which the printed rule leaves unchanged. With thresholds one level below or above it becomes 255 or 0.
+# The paper leaves two points of the rule open; we measured each reading. The first is where pruning acts: on all images, on the input of the
+# network only, or on the digit only. The second is a pixel of exactly 128 under $t = T = 128$: the mean of 0 and 255, rounded, is 128, which
+# the printed rule leaves unchanged. With thresholds one level below or above it becomes 255 or 0.
 #
-# The paper makes four claims on Table IV: at each step the two sides become less similar; digit and last image become more similar; the first
-# of these always comes with the second; images without the label change more towards white than towards black.
+# The paper makes four claims on Table IV: the trade-off above, each of its two changes at every step, and that the first images without the
+# label change more towards white than towards black.
 
 # %%
 page.text(searches, pruned.how_far,

@@ -139,8 +139,8 @@ page.text(networks, lambda runs: beyond.clean_errors(runs, "table-1"), beyond.CL
 # %% [markdown]
 # ### On average, the other networks classify most adversarial images correctly
 #
-# The attacks on $M_1$, here with two more norms of BIM, start from fifty digits, five of each class. The rate of a digit is the mean over the nine other networks and over the
-# attacks that find at least 80 examples of one wrong class.
+# The attacks on $M_1$, here with two more norms of BIM, start from fifty digits, five of each class. The rate of a digit is the mean over the
+# nine other networks and over the attacks that find at least 80 examples of one wrong class.
 
 # %%
 page.text(fifty, beyond.over_digits, beyond.OVER_DIGITS)
@@ -191,13 +191,14 @@ page.extra("kinds", sweeps, beyond.suspects,
 # %% [markdown]
 # ## Three things to remember
 #
-# - An adversarial image of one network misleads few of the networks that differ from it in the seed alone, on average over digits.
+# - On average over digits, an adversarial image misleads few of the networks that differ from the attacked one in the seed alone.
 # - A box contains images on which no attack was run; whether they are adversarial depends on how many pixels may vary.
 # - One image shows little: by digit and attack, the rates reach from none to all. Agreement or disagreement with the paper's digit tells little.
 #
 # ## Try it
 #
-# - In the cell above, raise the starts' spread from 0.04 to 0.1: the rectangle grows, and the attacked network classifies more of its images correctly.
+# - In the cell above, raise the starts' spread from 0.04 to 0.1: the rectangle grows, and the attacked network classifies more of its images
+#   correctly.
 # - `seed=1` as a parameter of the page: ten other networks. Compare which networks err in which box.
 #
 # ## Item by item

@@ -159,8 +159,9 @@ page.extra("types", (sweeps, fifty), alarms.by_type_and_digits,
                    "more_boxes": "boxes, fifty digits", "more_alarm": "disagreement, %"})
 page.text(fifty, alarms.over_boxes,
           "Over all {boxes} boxes around the fifty digits, the networks disagree on {alarm:.0f}% of the "
-          "random images. In the {none} boxes of no type, a network misclassifies {wrong:.0f}% of them on "
-          "average.")
+          "random images. In the {none} boxes of no type, a network on average misclassifies "
+          "{wrong:.0f}% of the images.")
+
 
 # %% [markdown]
 # ## Where it differs, and why
@@ -177,18 +178,16 @@ page.text(fifty, alarms.over_boxes,
 #
 # ## Try it
 #
-# - In the cell above, replace `0.4` by `0.05`: only images near the boundary are attacked. Does their share of alarms change? Hardly; it is a
-#   share of fewer images.
 # - Use `networks=2`, then `networks=9`: the share of alarms rises with the number on adversarial images. The clean ones are those that the
 #   networks learned, and raise none.
-# - Attack all networks: replace `scores` by the mean of the networks' outputs, and take the first step on which all of them err. With two
-#   classes the alarm is then silent by construction.
+# - Attack all networks: in the cell above, replace `scores` by the mean of the networks' outputs, and take the first step on which all of them
+#   err. With two classes the alarm is then silent by construction.
 #
 # ## Item by item
 #
 # ### Region types (procedure)
 #
-# The paper names no thresholds. Here a box is of type 1 if the attacked network misclassifies at least half of its samples and another one at
+# A box is of type 1 if the attacked network misclassifies at least half of its samples and another one at
 # most 5%. It is of type 2 if every network misclassifies at least a quarter. It is of type 3 if the attacked network misclassifies at most 5%
 # and another one at least half. With these, the six boxes of the paper's Table 2 are of the types that the paper gives them. The function
 # below must agree with the fast code; two versions with an error built in must not. {ref}`Section 2.1 <shu-2-1>` calls the types *attacked
@@ -234,8 +233,7 @@ page.text(slices, planes.shares,
 # ### Robust classification (procedure)
 #
 # An image raises an alarm if at least two of $k$ networks assign different classes; shares are means over all choices of the $k - 1$ networks
-# other than the attacked one. An alarm on a clean digit is a false positive if the attacked network classifies the digit correctly. The paper's
-# statement is tested on the boxes around fifty digits, the right half of the table above.
+# other than the attacked one. The paper's statement is tested on the boxes around fifty digits, the right half of the table above.
 
 # %%
 page.statement("procedure-robust-classification", (*both, fifty), data=alarms.alarm_data)
@@ -254,7 +252,7 @@ best, digits = page.best(clean, fifty)
 facts = beyond.of_alarm(digits, best) if len(best) and len(digits) else {}
 page.box(
     "Can disagreement between re-trained networks expose an adversarial image?",
-    "Yes, if one of them was attacked: at least two of {networks} nearly always disagree on it, seldom on "
+    "Yes, if one was attacked: at least two of {networks} nearly always disagree on it, seldom on "
     "clean images.",
     "They disagree on {attack.percent:.0f}% of the adversarial images made from {attack.digits} digits that "
     "all classify correctly (95% interval {attack.low:.1f} to {attack.high:.1f}%), on {noise.percent:.1f}% "
