@@ -236,7 +236,7 @@ page.box(
     "{over.percent:.0f}% of them (95% interval {over.low:.0f} to {over.high:.0f}%). For versions of a single "
     "{label} it is {least:.0f}% to {most:.0f}%, depending on the attack (paper, an unnamed {label}: "
     "{paper.least:.0f}% to {paper.most:.0f}%).",
-    "Which {label} the paper took is unknown, so ours cannot test its rates.",
+    "The paper's {label} is unknown, so ours cannot test its rates.",
     facts=facts and facts | {"label": int(best[0].label.iloc[0])},
     picture=beyond.draw_transfer(*best) if facts else None, results=(sweeps, others, fifty),
     alt="Bars: share of adversarial images that the other networks misclassify, over many digits with its "
