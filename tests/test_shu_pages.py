@@ -63,7 +63,8 @@ def test_rows_have_the_columns_of_print_and_say_why_a_value_lacks(runs):
 
 def on_five_digits(*rates, kind="own"):
     """Runs of `measure_images`: a digit for each pair of rates, of the attacked and of the other networks."""
-    curve = {"rates": [{"own": [1.0, 0.0, 0.2], "transferable": [0.5, 0.5, 0.5]}[kind]],
+    rates_of = {"own": [1.0, 0.0, 0.2], "transferable": [0.5, 0.5, 0.5], None: [0.3, 0.1, 0.2]}
+    curve = {"rates": [rates_of[kind]],
              "agreement": [[[0, 0, 5], [0, 5, 0]]]}
     return pd.DataFrame([{"method": "nf", "rows": [
         {"number": n, "attack": {"rates": [own, *others]}, "boxes": {"all": curve}}
@@ -86,6 +87,17 @@ def test_claims_on_attacks_in_general_are_judged_over_digits(runs):
     rows = alarms.by_type_and_digits(runs.iloc[:0], on_five_digits((1.0, 0.5)))
     assert [(row["boxes"], row["more_boxes"]) for row in rows] == [(0, 1), (0, 0), (0, 0), (0, 0)]
     assert rows[0]["more_alarm"] == pytest.approx(50) and rows[1]["more_alarm"] is None
+
+
+def test_alarms_over_all_boxes_and_rates_by_attack():
+    none = pd.concat([on_five_digits((1.0, 0.5), kind=kind) for kind in (None, "transferable")])
+    assert alarms.over_boxes(none) == pytest.approx({"boxes": 2, "alarm": 50, "none": 1, "wrong": 20})
+    assert alarms.over_boxes(none.iloc[1:]) == {}
+    nf, mi = on_five_digits((1.0, 0.5), (1.0, 0.25)), on_five_digits((1.0, 0.75)).assign(method="mi")
+    runs = pd.concat([nf, mi])
+    assert beyond.over_attacks(runs) == {"tried": 5, "used": 3, "least": {"name": "NF", "others": 37.5},
+                                         "most": {"name": "MI", "others": 75}}
+    assert beyond.over_attacks(runs.iloc[:0]) == []
 
 
 def test_where_a_box_is_of_the_printed_kind(runs):
@@ -142,7 +154,7 @@ def test_facts_of_the_boxes_around_two_digits():
                          for label, target, rate in ((5, "6", 0.125), (7, "2", 0.5))]).assign(samples=1000)
     facts = beyond.squared_distances(runs)
     assert facts["far"] == "5 → 6, 2 (paper: 10.6) and 7 → 2, 2 (paper: 11.3)"
-    assert facts["side"] == "farther from its digits, which may be the cause"
+    assert facts["side"] == "farther from its digits, which may explain the difference"
     assert [(box["name"], box["percent"], box["paper"]) for box in beyond.in_boxes(runs)] == [
         ("5 → 6", 12.5, 94), ("7 → 2", 50, 82)]
     for (target, held), side in zip(((k, v) for classes in runs.classes for k, v in classes.items()),

@@ -288,8 +288,8 @@ facts = figures.uniform_labels(known)
 page.box(
     "Which digit do networks assign to an all-white or all-black image?",
     figures.first(
-        facts, ("always", "Black is always labelled {label}, but the label of white changes from training to "
-                          "training."),
+        facts, ("always", "All our networks label black {label}, but the label of white changes from "
+                          "training to training."),
         ("differ", "The label of white changes from training to training, that of black less often."),
         "White gets {white.labels} different labels from {networks} networks."),
     figures.first(

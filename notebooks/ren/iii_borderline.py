@@ -59,15 +59,15 @@ page = start("ren/iii_borderline", globals())
 # %% [markdown]
 # ## The idea
 #
-# A network gives a digit one label and a white image another. Somewhere between the two images the label changes. Algorithm 1 finds this
-# place as a bisection does. It mixes the two images half and half and evaluates the network on the mixture. If the label is still that of
-# the digit, the mixture replaces the digit; otherwise it replaces the white image. After a few mixtures the two images are almost equal, and
-# their labels still differ.
+# A network gives a digit one label and a white image another. On the straight line between the two images the label changes at least once.
+# Algorithm 1 finds one such place, as a bisection does. It mixes the two images half and half and evaluates the network on the mixture. If
+# the label is still that of the digit, the mixture replaces the digit; otherwise it replaces the white image. After a few mixtures the two
+# images are almost equal, and their labels still differ.
 #
-# The paper then compares three images: the original $x_o$, the last image with its label $x_s$, and the first image without it $x_b$. Its
-# measure is the structural similarity (SSIM), which is 1 for equal images. *Separability* is the similarity of the two sides $x_s$ and
-# $x_b$; *robustness* is that of $x_o$ and $x_s$. The paper calls a digit robust that can change much before its label does. Then $x_s$ is unlike
-# $x_o$ and their similarity is low: **a lower number means more robust**.
+# The paper then compares three images: the original $x_o$; $x_s$, the last mixture on the way to white that has its label; and $x_b$, the
+# first one without it. Its measure is the structural similarity (SSIM), 1 for equal images. *Separability* is the similarity of the two
+# sides $x_s$ and $x_b$: a high value means that they can hardly be told apart. *Robustness* is the similarity of $x_o$ and $x_s$. The paper
+# calls a digit robust that can change much before its label does, so here, too, **a lower number is the better one**.
 #
 # ## Step by step: one digit, mixed with white
 #
@@ -146,8 +146,8 @@ path = page.results(experiments.path)
 #
 # ### The two sides are as alike as the search demands
 #
-# The search makes the two sides ever more similar and stops above the threshold. Their similarity therefore hardly depends on what a network
-# has learned. The similarity of the digit and the last image with its label has no such rule. It differs from training to training.
+# Each mixture about halves the difference of the two sides, and the search stops above the threshold. By construction their similarity
+# therefore describes the search, not the network. For the digit and the last image with its label there is no such rule.
 
 # %%
 page.picture(
@@ -158,45 +158,48 @@ page.picture(
         "rule; the others are spread.")
 page.text(searches, figures.search_facts,
         "Of {starts} starts {excluded:,} are left out, because the network gives digit and background one "
-        "label. Of the others {converged:.1f}% reach a similarity above {above} within {most} mixtures; the "
-        "mean is {mixtures:.1f} mixtures. The mean similarity of the two sides is {sides.low:.4f} to "
-        "{sides.high:.4f}, by network and background (paper, one network: {sides.paper}).")
+        "label. Of the others {converged:.1f}% reach a similarity above {above}, on average after "
+        "{mixtures:.1f} mixtures; {by_limit:,} end at the limit of {most} mixtures and count in the means. "
+        "The mean similarity of the two sides is {sides.low:.4f} to {sides.high:.4f}, by network and "
+        "background (paper, one network: {sides.paper}); that of digit and last image with its label is "
+        "{reach}.")
 
 # %% [markdown]
-# ### Two goals lead to the same image
+# ### The last image without the label is nearly always the most similar one
 #
-# Equation 2 asks for the most similar pair, Equation 3 for the image without the label that is most similar to the digit, which is an
-# adversarial example. Both goals end with the same image in nearly all searches, since each mixture moves towards the digit
-# until the label returns.
+# Equation 2 asks for the most similar pair; Equation 3 asks for the image without the label that is most similar to the digit, which is an
+# adversarial example. Among the images that a search visits, both select the same image without the label in nearly all searches, since
+# $x_b$ moves towards the digit only.
 
 # %%
 page.text(searches, figures.search_facts,
-        "The image without the label that is most similar to the digit is another one than the last such "
-        "image in {another_picture:,} of {searched:,} searches.")
+        "The most similar visited image without the label is another one than the last such image in "
+        "{another_picture:,} of {searched:,} searches.")
 
 # %% [markdown]
 # ## Where it differs, and why
 #
-# The similarity of the two sides differs little from the published one, by construction. The similarity of digit and last image is measured
-# on five networks, where the paper has one; {ref}`Section IV <ren-iv>` tests what training does to it. What the text leaves open can change
-# the pair itself: the paper's software rounds the halves of a mixture, other programming languages cut them off.
+# The similarity of digit and last image with its label differs from training to training; {ref}`Section IV <ren-iv>` measures this. What the
+# text leaves open can change the pair itself: the paper's software rounds the halves of a mixture, other programming languages cut them off,
+# so that mixtures are darker by one grey level or two.
 
 # %%
 page.text((searches, compared), figures.compared_steps,
-          "If the halves are cut off, {halves_cut_off} of {digits} searches end with another pair.")
+          "Of {digits} searches that were run both ways, {halves_cut_off} end with another pair if the "
+          "halves are cut off. How much the similarities change was not measured.")
 
 # %% [markdown]
 # ## Three things to remember
 #
 # 1. The similarity of the two sides describes the stopping rule of the search, not the network.
 # 2. Robustness is a similarity: a small number means that the digit can change a lot before its label does.
-# 3. A search needs few mixtures, since each one halves the difference of the two images.
+# 3. A search needs few mixtures, since each one about halves the difference of the two images.
 #
 # ## Try it
 #
 # - In the cell of Algorithm 1, call it with `0.999` instead of `threshold`. The last similarity in the caption exceeds the new value, after more
 #   mixtures; the check below then refuses the pair, because the fast search still has the old threshold.
-# - Replace `mix` by `a // 2 + b // 2`. The mixtures get darker by one grey level or two, and the check refuses the pair.
+# - Replace `mix` by `a // 2 + b // 2`, which cuts the halves off: the check refuses the pair.
 # - `-p architecture c`: robustness moves; the similarity of the two sides stays where the search stops.
 # - `-p dataset fashion_mnist`: start from a shirt or a boot. The search again stops at two nearly equal images.
 #
@@ -293,11 +296,11 @@ best, way = page.best(searches), page.best(path)
 drawn = len(best) and len(way)
 page.box(
     "How alike are the images on both sides of a boundary?",
-    "Almost equal, but only because the search stops once they are.",
-    "The search mixes a digit with white or black until the last image with its label and the first without "
-    "it have a similarity (SSIM; 1: equal) above {above}. Of {searched:,} searches {converged:.1f}% end so, "
-    "on average at {separability:.3f} (paper: {paper:.3f}).",
-    "So the number describes the stopping rule.",
+    "As alike as one demands: a search halves their difference until they reach a chosen similarity.",
+    "It mixes a digit with white or black until the last image with its label and the first without it have "
+    "a similarity (SSIM; 1: equal) above {above}. Of {searched:,} searches {converged:.1f}% end so; the mean "
+    "of all is {separability:.3f} (paper: {paper:.3f}).",
+    "So the number describes the stopping rule, not the network.",
     facts=figures.search_facts(best) if drawn else None,
     picture=figures.draw_stop(way, best) if drawn else None,
     alt="A digit, a uniform image and their mixtures. Below, a mark a network: the similarity of the two "

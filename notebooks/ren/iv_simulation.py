@@ -123,7 +123,7 @@ searches, variants = page.results(experiments.searches), page.results(experiment
 #
 # The networks of {ref}`Section II <ren-ii>`, with all test digits of MNIST ({download}`experiments.py <../../papers/ren/experiments.py>`):
 #
-# ### Towards white, trainings of one architecture differ at least as much as three architectures
+# ### Towards white, trainings of one architecture differ about as much as three architectures
 
 # %%
 page.picture(searches, figures.draw_trainings,
@@ -173,7 +173,7 @@ page.text(searches, trainings.what_the_definition_does,
 # %% [markdown]
 # ## Three things to remember
 #
-# 1. How far a digit can be mixed with white depends on the training run at least as much as on the architecture.
+# 1. How far a digit can be mixed with white depends on the training run about as much as on the architecture.
 # 2. Towards black, architecture C stands out in all of its trainings; the published network of C does not.
 # 3. One training of each architecture cannot rank architectures.
 #
@@ -247,11 +247,13 @@ best = page.best(searches)
 facts = figures.spread(best)
 page.box(
     "How far can a digit be mixed with white before its label changes?",
-    figures.first(facts, ("as_much", "That depends on the training run at least as much as on the "
+    figures.first(facts, ("as_much", "That depends on the training run about as much as on the "
                                      "architecture."),
+                  ("more", "That depends more on the training run than on the architecture."),
                   "That depends on the architecture and on the training run."),
     "The mean similarity (SSIM; 1: unchanged) of digits and their last mixture with the old label is "
-    "{a.lowest:.2f} to {a.highest:.2f} in {trainings} trainings of one architecture (paper, one training: "
+    "{a.lowest:.2f} to {a.highest:.2f} in {trainings} trainings of "
+    + figures.first(facts, ("widest", "the most variable"), "one") + " architecture (paper, one training: "
     "{paper:.2f}), and {least:.2f} to {most:.2f} averaged for {architectures} architectures.",
     figures.first(facts, ("apart", "This holds for white: towards black, one architecture stands apart in "
                                    "every training."), ""),

@@ -23,7 +23,7 @@
 
 # %% [markdown]
 # (ren-v)=
-# # V. Pixel pruning: the two sides become different, the digit keeps its label less
+# # V. Pixel pruning: the two sides become different, the last image with the label more like the digit
 #
 # *Ren et al. {cite:p}`ren2025`, Section V*
 
@@ -63,9 +63,9 @@ scale = page.scale(**experiments.PRUNING)
 #
 # Near a decision boundary two images that look alike have two labels ({ref}`Section IV <ren-iv>`). *Pixel pruning* sets every pixel below
 # $t$ to 0 and every pixel above $T$ to 255, so that fewer images exist near a boundary. The paper claims that the two sides of the boundary
-# then look different: their similarity (SSIM, 1 for equal images), called *separability*, falls. The price is *robustness*, the similarity of
-# the digit and the last image with its label: where it is high, a small change of the digit flips the label. Both are similarities, and the
-# paper wants both to be low: two sides that look different, and a digit that can change much.
+# then look different: their similarity (SSIM, 1 for equal images), called *separability*, falls. The price: the similarity of the digit and
+# the last image with its label rises. The paper calls it *robustness*, although the digit that can change much is the one with a low value.
+# It wants both to be low.
 #
 # ## Step by step: one digit under four prunings
 #
@@ -144,21 +144,24 @@ searches, curve = page.results(experiments.pruned), page.results(experiments.tra
 # The networks of {ref}`Section II <ren-ii>` were searched from every test digit, towards white and towards black
 # ({download}`experiments.py <../../papers/ren/experiments.py>`).
 #
-# ### A pruned mixture is often one of its two images again
+# ### Under the strongest pruning hardly any search reaches its goal
 #
-# Then the search makes no progress, and the two sides stay apart. Few searches with black-or-white images reach the similarity that ends them.
+# The strongest pruning, $t = T = 128$, leaves black, white and pixels of exactly 128. A mixture is then soon pruned back to one of its two
+# images, and the two sides stay apart until the limit of mixtures ends the search. Images between them that no mixture reaches are not tested.
 
 # %%
 page.text(searches, pruned.reached,
-          "Without pruning {plain:.1f}% of the searches reach a similarity of {threshold}, with "
-          "black-or-white images {pruned:.2g}%.")
+          "Without pruning {plain:.1f}% of the searches reach a similarity of {threshold}, under the "
+          "strongest pruning {pruned:.2g}%. Towards {background}, the similarity of the digit to the last "
+          "image with its label goes from {last.plain:.2f} to {last.pruned:.2f}, that to the first one "
+          "without it from {first.plain:.2f} to {first.pruned:.2f}.")
 
 # %% [markdown]
 # ### More pruning trades one similarity for the other
 #
-# The paper measures three settings. Moving the threshold in small steps gives the whole curve of one network: each point is one $t$, once with
-# bright pixels left alone ($T = 255$) and once with every pixel but those equal to $t$ set to 0 or 255 ($T = t$). A published setting
-# (cross) near a curve but far from our point with the same thresholds agrees in the trade-off, not in the thresholds.
+# The paper measures three settings, towards white and towards black. Moving the threshold in small steps gives the whole curve of one network:
+# each point is one $t$, once with bright pixels left alone ($T = 255$) and once with every pixel but those equal to $t$ set to 0 or 255
+# ($T = t$). A cross near a curve: the paper's pair of similarities occurs here, too, but perhaps at another threshold.
 
 # %%
 page.picture(
@@ -171,8 +174,8 @@ page.picture(
 # %% [markdown]
 # ### One network by itself need not show the trade-off at every step
 #
-# The paper calls the trade-off one of every step to a stronger pruning: where the two sides become less similar, digit and last image become
-# more similar. The means over networks follow this rule.
+# The paper says of every step to a stronger pruning: where the two sides become less similar, digit and last image become more similar. The
+# means over networks follow this rule.
 
 # %%
 page.text(searches, pruned.single, "The rule holds at every step for {hold} of {n} networks by itself.")
@@ -180,24 +183,26 @@ page.text(searches, pruned.single, "The rule holds at every step for {hold} of {
 # %% [markdown]
 # ## Where it differs, and why
 #
-# The paper leaves two points of the rule open, and we measured each way to understand them. The first is where pruning acts: on all images,
-# on the input of the network only, or on the digit only. The second is a pixel of exactly 128 under $t = T = 128$. The mean of 0 and 255, rounded, is 128, which the
-# printed rule leaves unchanged, so that grey remains in an image of black and white. With thresholds one level below or above, that mixture is
-# pruned back to 255 or to 0. The table under Table IV lists them, and what each network shows by itself.
+# The paper leaves two points of the rule open; we measured each reading. The first is where pruning acts: on all images, on the input of the
+# network only, or on the digit only. The second is a pixel of exactly 128 under $t = T = 128$: the mean of 0 and 255, rounded, is 128, which
+# the printed rule leaves unchanged. With thresholds one level below or above it becomes 255 or 0.
+#
+# The paper makes four claims on Table IV: the trade-off above, each of its two changes at every step, and that the first images without the
+# label change more towards white than towards black.
 
 # %%
 page.text(searches, pruned.how_far,
-          "By the printed rule, as in Table IV, {held} of the paper's {claims} claims on the table hold; if "
-          "pixels of exactly 128 are pruned, too, {fewest} hold. The mean distance from the published SSIM "
-          "is {here:.3f} by the printed rule, and {least:.3f} or more with these pixels.")
+          "By the printed rule {held} of these {claims} claims came out here; if pixels of exactly 128 are "
+          "pruned, too, {fewest} did. The published SSIM values {favour}: their mean distance from ours is "
+          "{here:.3f} by the printed rule, and {least:.3f} or more with these pixels.")
 
 # %% [markdown]
 # ## Three things to remember
 #
-# 1. Pruning makes the two sides of the boundary different, because fewer images lie between them.
-# 2. A digit then keeps its label under smaller changes only.
-# 3. From no pruning to black-or-white images both similarities move in this direction in every network. From step to step they need not, and
-#    their sizes depend much on the single training.
+# 1. Pruning makes the two images at the end of a search different, because mixing can no longer reach the images between them.
+# 2. The last image with the label is then more like the digit, the first one without it less.
+# 3. From no pruning to the strongest, the two similarities of the paper move in these directions in every network. From step to step they need
+#    not, and their sizes depend much on the single training.
 #
 # ## Try it
 #
@@ -267,16 +272,15 @@ page.figure(
 # %%
 best = page.best(searches)
 facts = figures.pruning(best)
+PRICE = "but the one with a digit's label is then more like the digit: less robust, says the paper."
 page.box(
-    "Does pruning (dark pixels to black, bright to white) make look-alike images with different labels look "
-    "different?",
-    figures.first(facts, ("always", "Yes, but a digit then keeps its label under smaller changes only."),
-                  ("traded", "Mostly, but a digit then keeps its label under smaller changes only."),
+    "Does pruning (pixels to black or white) make look-alike images with different labels look different?",
+    figures.first(facts, ("always", f"Yes, {PRICE}"), ("traded", f"Mostly, {PRICE}"),
                   ("differ", "With the strongest pruning they do."), "Not in these networks."),
-    "A digit is mixed with white until its label changes. The images before and after have similarity "
-    "{sides.plain:.3f}, pruned {sides.pruned:.2f} (1: equal; paper: {sides.paper:.2f}); digit and image "
-    "before {digit.plain:.2f}, pruned {digit.pruned:.2f} (paper: {digit.paper:.2f}): less may change.",
-    "Means over {n} networks; both effects appear at {shown} of {steps} strengths (paper: all)."
+    "Mixed with white, a digit changes label between two images of similarity {sides.plain:.3f} (1: equal), "
+    "strongly pruned {sides.pruned:.2f} (paper: {sides.paper:.2f}); the former and the digit have "
+    "{digit.plain:.2f}, pruned {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
+    "Means over {n} networks; {shown} of {steps} steps to stronger pruning show both (paper: all)."
     if facts and facts["traded"] else "",
     facts=facts, picture=figures.draw_pruning(best) if facts else None,
     alt="Two panels, towards white and black, without pruning and at three strengths of it: the similarity "

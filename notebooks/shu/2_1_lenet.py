@@ -51,9 +51,9 @@ page = start("shu/2_1_lenet", globals())
 # Ten LeNets $M_1, \dots, M_{10}$ differ only in the seed of their training. Six attacks on $M_1$ start from one clean digit, each about a
 # hundred times under different settings: NewtonFool (NF), the fast gradient sign method (FGSM), Carlini and Wagner's L2 attack (CW2), the
 # basic iterative method (BIM), the pointwise attack (PW) and the momentum iterative method (MI). The {term}`adversarial examples <adversarial example>` that $M_1$ assigns to one wrong class span a *box* (hyper-rectangle): an interval
-# for each of the $b$ pixels that vary most. The paper draws 1,000 random images from each box and counts how many of them each network
-# misclassifies. It claims that many errors of $M_1$ are not errors of the others, and that a random image of the box lies nearer to the
-# clean digit than the attack's images.
+# for each of the $b$ pixels that vary most. The paper counts how many of an attack's images, and of 1,000 random images from its box, each
+# network misclassifies. It claims that many errors of $M_1$ are not errors of the others. Its second claim, on distances, is tested on
+# {ref}`a page of tables <shu-2-1-tables>`.
 #
 # ## Step by step: the box between adversarial images
 #
@@ -139,14 +139,17 @@ page.text(networks, lambda runs: beyond.clean_errors(runs, "table-1"), beyond.CL
 # %% [markdown]
 # ### On average, the other networks classify most adversarial images correctly
 #
-# The attacks start from fifty digits, five of each class. The rate of a digit is the mean over the nine other networks and over the attacks
-# that find at least 80 examples of one wrong class. The picture at the top of the page compares the attacks on one digit with the paper.
+# The attacks on $M_1$, here with two more norms of BIM, start from fifty digits, five of each class. The rate of a digit is the mean over the
+# nine other networks and over the attacks that find at least 80 examples of one wrong class.
 
 # %%
 page.text(fifty, beyond.over_digits, beyond.OVER_DIGITS)
+page.text(fifty, beyond.over_attacks,
+          "Of {tried} attacks {used} find enough examples. By attack the mean rate goes from "
+          "{least.others:.0f}% ({least.name}) to {most.others:.0f}% ({most.name}).")
 
 # %% [markdown]
-# ### The number of pixels that may vary decides which networks err
+# ### Which networks err in a box depends on its pixels and on the wrong class
 #
 # The paper chooses $b$ by eye. The curves show the rate of each network as $b$ grows; the dotted line is the paper's $b$.
 
@@ -156,9 +159,9 @@ page.picture(sweeps, lambda runs: figures.draw_curves(runs, "table-2"),
              alt="A panel an attack: rates of the attacked network and of the nine others against b.")
 page.text(sweeps, lambda runs: figures.MEANT)
 page.text(sweeps, beyond.of_suspects,
-        "In {same} of {n} attacks the box is of the same kind as in the paper. In {reached} of the other "
-        "{other} it is under another choice: {sizes} at another $b$, {rules} with other pixels kept, "
-        "{classes} for another wrong class. A box can count more than once.")
+        "In {same} of {n} attacks the box is of the same kind as in the paper. {reached} of the other "
+        "{other} would be if one choice were another: $b$ ({sizes} boxes), the pixels kept ({rules}) or the "
+        "wrong class ({classes}); a box can count more than once. {left} would not.")
 
 # %% [markdown]
 # (shu-2-1-size)=
@@ -167,19 +170,20 @@ page.text(sweeps, beyond.of_suspects,
 # The paper does not say which digit it took, how long it trained, or which pixels a box keeps: one script of the authors takes the pixels
 # that all examples change, the other those that nearly all examples change, and the text every pixel that any example changes. The table has
 # the mean rate of the networks that were not attacked: for our ten networks of 10 epochs, for ten others of 3 to 12 epochs, and for our ten on
-# the two digits of the authors' scripts.
+# the two digits of the authors' scripts, one of which is a training image.
 
 # %%
 page.extra("transfer", (sweeps, others), beyond.transfers,
            "Mean misclassification rate (%) of the networks that were not attacked, on the images of an "
-           "attack of the published wrong class, or, where it has too few, of the most frequent one",
+           "attack (paper: Table 3), of the published wrong class, or, where it has too few, of the most "
+           "frequent one",
            header=beyond.TRANSFERS)
 page.text((sweeps, others), beyond.by_digit,
-          "The mean over the attacks is {here:.0f}% on our digit, {epochs:.0f}% with the other training, and "
-          "{zero:.0f}% and {one:.0f}% on the two digits of the scripts: the digit changes it by up to "
-          "{by_digit:.0f} points, the training by {by_training:.0f}. The published mean of {published:.0f}% "
-          "stands for other attacks: {far.attack} has {far.here:.0f}% here and {far.published:.0f}% in the "
-          "paper.")
+          "By digit, the mean over the attacks goes from {lowest:.0f}% to {highest:.0f}%. Another training "
+          "moves it by {by_training:.1f} points, single attacks by up to {by_attack:.0f}. On image 1918 the "
+          "rate depends on the wrong class: it is {zero:.0f}% in the table and up to {elsewhere:.0f}% for "
+          "other classes. The published mean, {published:.0f}%, comes from other attacks: {far.attack} has "
+          "{far.published:.0f}% in the paper and {far.here:.0f}% here.")
 page.extra("kinds", sweeps, beyond.suspects,
           "Boxes of Table 2 by the kind of region, as published and here, and by which other choices ours is "
           "of the published kind", header=beyond.SUSPECTS)
@@ -187,15 +191,14 @@ page.extra("kinds", sweeps, beyond.suspects,
 # %% [markdown]
 # ## Three things to remember
 #
-# - An adversarial image of one network seldom misleads another one that differs from it in the seed alone.
-# - A box contains images on which no attack was run; whether they are adversarial depends on how many pixels may vary. Most boxes around our
-#   digit are of another kind than the paper's.
-# - One image shows little: the rates change with the digit and with the attack.
+# - On average over digits, an adversarial image misleads few of the networks that differ from the attacked one in the seed alone.
+# - A box contains images on which no attack was run; whether they are adversarial depends on how many pixels may vary.
+# - One image shows little: by digit and attack, the rates reach from none to all. Agreement or disagreement with the paper's digit tells little.
 #
 # ## Try it
 #
-# - In the cell above, replace `changed=all` by `changed=any`. Do box and rates change? With two pixels, which every step moves, they do not.
-# - Raise the starts' spread from 0.04 to 0.1: the rectangle grows, and the attacked network classifies more of its images correctly.
+# - In the cell above, raise the starts' spread from 0.04 to 0.1: the rectangle grows, and the attacked network classifies more of its images
+#   correctly.
 # - `seed=1` as a parameter of the page: ten other networks. Compare which networks err in which box.
 #
 # ## Item by item
@@ -230,10 +233,10 @@ page.box(
     "Do images changed until one network errs (adversarial images) mislead others of another random seed?",
     "Usually not: on average the others misclassify one in {nth}.",
     "Attacks on one network gave adversarial images of {over.digits} digits; {others} others misclassify "
-    "{over.percent:.0f}% of them (95% interval {over.low:.0f} to {over.high:.0f}%). For one image of a "
+    "{over.percent:.0f}% of them (95% interval {over.low:.0f} to {over.high:.0f}%). For versions of a single "
     "{label} it is {least:.0f}% to {most:.0f}%, depending on the attack (paper, an unnamed {label}: "
     "{paper.least:.0f}% to {paper.most:.0f}%).",
-    "Rates for one unnamed digit cannot be compared.",
+    "The paper's {label} is unknown, so ours cannot test its rates.",
     facts=facts and facts | {"label": int(best[0].label.iloc[0])},
     picture=beyond.draw_transfer(*best) if facts else None, results=(sweeps, others, fifty),
     alt="Bars: share of adversarial images that the other networks misclassify, over many digits with its "

@@ -295,10 +295,11 @@ facts = beyond.of_aeroplane(bim(swept), errs) if len(swept) else {}
 page.box(
     "Are random images between adversarial versions of one aeroplane misclassified, too?",
     "By the attacked network: {parts.strict} or {parts.loose}, depending on which pixel values vary.",
-    "It misclassifies {strict:.0f}% of random images that vary only values changed in all {versions} "
-    "versions, {loose:.1f}% of those that vary values changed in most (paper: {paper:.0f}%); of these the "
-    "{others} other networks, trained alike but not attacked, {least:.0f}% to {most:.0f}%.",
-    "On clean images our networks err {times} as the paper's.",
+    "An attack made {versions} misclassified versions; random images draw pixel values between their "
+    "extremes. If values vary that all versions change, {strict:.0f}% are misclassified; if those that most "
+    "change, {loose:.1f}% (paper: {paper:.0f}%). {others} unattacked networks trained alike misclassify "
+    "{least:.0f}% to {most:.0f}% of these.",
+    "On clean images ours err {times} as the paper's.",
     facts=facts, picture=beyond.draw_networks(facts) if facts else None, results=(sweeps, networks),
     alt="Bars in two groups, by which pixel values are random: the share of samples that the attacked "
         "network and each of the others misclassify.")

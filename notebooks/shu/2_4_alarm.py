@@ -23,7 +23,7 @@
 
 # %% [markdown]
 # (shu-2-4)=
-# # 2.4 Who errs around one digit, and disagreement as an alarm
+# # 2.4 Disagreement of re-trained networks as an alarm
 #
 # *Shu et al. {cite:p}`shu2022`, Section 2.4*
 
@@ -37,7 +37,7 @@ runs: str = "missing"  # nothing here needs runs of its own: those of Section 2.
 import numpy as np
 import torch
 
-from papers.shu import alarms, beyond, experiments, figures, planes, toy
+from papers.shu import alarms, beyond, experiments, planes, toy
 from report import display, prose
 from report.page import start
 from report.verdict import equality
@@ -48,15 +48,15 @@ page = start("shu/2_4_alarm", globals())
 # %% [markdown]
 # ## The idea
 #
-# Networks that differ in their seed alone disagree on some images. The paper distinguishes three kinds of regions around a clean image, by
-# who errs there: the attacked network, but not all (type 1); all networks (type 2); another network, but not the attacked one (type 3). An
-# attack on one network tends to end at type 1. As a defence the paper therefore proposes an *alarm*: at least two networks disagree. It says
-# that the alarm does not help at type 2, where all networks err.
+# Networks that differ in their seed alone disagree on some images. The paper distinguishes three types of regions around a clean image, by
+# who errs there: the attacked network, but not all (type 1); all networks (type 2); another network, but not the attacked one (type 3). The
+# paper names no thresholds of the shares; below they are ours, and leave boxes of no type. An attack on one network tends to end at type 1.
+# As a defence the paper therefore proposes an *alarm*: at least two networks disagree. It says that the alarm does not help at type 2.
 #
 # ## Step by step: an alarm by disagreement
 #
 # Images of two pixels fill a plane, and five small networks, trained from different seeds, classify each point. Each image of one class is
-# attacked by way of the first network alone. Edit a step and run the cell again.
+# attacked by way of the first network alone. These images show the method, not the size of the effect. Edit a step and run the cell again.
 
 # %% tags=["show-input"]
 models, x, y = toy.two_pixels(networks=5)       # they differ in their seed alone
@@ -114,6 +114,84 @@ clean = page.results(experiments.lenet_clean, names=["seeds"], plan=experiments.
 fifty = page.results(experiments.lenet_fifty)    # five digits of each class
 both = (sweeps, clean)
 
+# %% [markdown]
+# ## What came out
+#
+# ### Networks disagree on nearly all adversarial images, seldom on others
+#
+# The attacks start from fifty digits, five of each class, which all networks classify correctly: without a perturbation none of them raises an
+# alarm. The share of a digit is the mean over its attacks. The noise has the L2 norms of the adversarial perturbations. The attacked network
+# errs by construction, so that the alarm is silent only if all others follow it into the same class.
+
+# %%
+page.text(fifty, beyond.alarm_by_number,
+        "At least two of the {networks} networks disagree on {all.percent:.1f}% of the adversarial images "
+        "(95% interval over digits {all.low:.1f} to {all.high:.1f}%) and on {noise.percent:.1f}% of those "
+        "with noise ({noise.low:.1f} to {noise.high:.1f}%). The attacked network and one other, averaged "
+        "over the choice of the other, disagree on {pair.percent:.0f}% of the adversarial images "
+        "({pair.low:.0f} to {pair.high:.0f}%).")
+
+# %% [markdown]
+# ### Each further network raises the share on clean digits, too
+
+# %%
+page.picture(both, alarms.draw_numbers,
+             caption="Share of images on which at least two networks disagree, by the number of networks. "
+                     "Adversarial images and noise: of the digit of Section 2.1; clean: all test digits",
+             alt="Curves against the number of networks: adversarial images, noise, clean digits.")
+page.text(clean, alarms.on_clean,
+        "Two networks disagree on {two:.1f}% of {clean.of} clean digits, at least two of {networks} on "
+        "{clean.percent:.1f}% (95% interval {clean.low:.1f} to {clean.high:.1f}%). Of the {false.of} digits "
+        "that the attacked network classifies correctly it is {false.percent:.1f}%, which are false "
+        "positives; of the {true.of} others {true.percent:.1f}%.")
+
+# %% [markdown]
+# ### In boxes of types 1 and 3 the alarm is frequent, in the others rarer
+#
+# A box holds the random images between the examples of one attack. In a box of type 2 the networks often err alike. The table has the boxes
+# around the one digit of Section 2.1, of all its attacks and wrong classes, and those around the fifty digits, one wrong class per attack.
+
+# %%
+page.extra("types", (sweeps, fifty), alarms.by_type_and_digits,
+           "Boxes by who errs in them, and the mean share of their random images on which at least two "
+           "networks disagree",
+           header={"type": "who errs", "boxes": "boxes, one digit", "alarm": "disagreement, %",
+                   "more_boxes": "boxes, fifty digits", "more_alarm": "disagreement, %"})
+page.text(fifty, alarms.over_boxes,
+          "Over all {boxes} boxes around the fifty digits, the networks disagree on {alarm:.0f}% of the "
+          "random images. In the {none} boxes of no type, a network on average misclassifies "
+          "{wrong:.0f}% of the images.")
+
+
+# %% [markdown]
+# ## Where it differs, and why
+#
+# The paper prints no rates, so nothing here can differ from it. That the alarm is frequent at types 1 and 3 follows largely from the
+# definition of the types, one network wrong where another one is right; how rare it is at type 2 is measured. All attacks use one network
+# alone, which favours the alarm. An attack on the whole family may avoid it, and was not tested.
+#
+# ## Three things to remember
+#
+# - Adversarial images of one network lie where re-trained networks disagree.
+# - Noise of the same norm rarely reaches these places.
+# - In boxes where every network errs the alarm is rarer than in those where only some do, as the paper says, but not absent.
+#
+# ## Try it
+#
+# - Use `networks=2`, then `networks=9`: the share of alarms rises with the number on adversarial images. The clean ones are those that the
+#   networks learned, and raise none.
+# - Attack all networks: in the cell above, replace `scores` by the mean of the networks' outputs, and take the first step on which all of them
+#   err. With two classes the alarm is then silent by construction.
+#
+# ## Item by item
+#
+# ### Region types (procedure)
+#
+# A box is of type 1 if the attacked network misclassifies at least half of its samples and another one at
+# most 5%. It is of type 2 if every network misclassifies at least a quarter. It is of type 3 if the attacked network misclassifies at most 5%
+# and another one at least half. With these, the six boxes of the paper's Table 2 are of the types that the paper gives them. The function
+# below must agree with the fast code; two versions with an error built in must not. {ref}`Section 2.1 <shu-2-1>` calls the types *attacked
+# network's boundary*, *transferable* and *other networks' errors*.
 
 # %% tags=["show-input"]
 def kind_by_the_paper(attacked, others, *, most=0.5, right=0.05, significant=0.25):
@@ -132,82 +210,6 @@ drawn = np.random.default_rng(1).choice([0, 0.03, 0.05, 0.1, 0.25, 0.4, 0.5, 0.9
 fast = [alarms.NUMBERS[boxes.kind(rates)] for rates in drawn]
 by_hand, *wrong = ([kind_by_the_paper(rates[0], rates[1:], **ends) for rates in drawn]
                      for ends in ({}, {"most": 0.95}, {"right": 0.2}))
-
-# %% [markdown]
-# ## What came out
-#
-# ### Networks disagree on nearly all adversarial images, seldom on others
-#
-# The attacks start from fifty digits, five of each class, which all networks classify correctly: without a perturbation none of them raises an
-# alarm. The share of a digit is the mean over its attacks. The noise has the L2 norms of the adversarial perturbations.
-
-# %%
-page.text(fifty, beyond.alarm_by_number,
-        "At least two of the {networks} networks disagree on {all.percent:.1f}% of the adversarial images "
-        "(95% interval over digits {all.low:.1f} to {all.high:.1f}%) and on {noise.percent:.1f}% of those "
-        "with noise ({noise.low:.1f} to {noise.high:.1f}%). The attacked network and one other disagree on "
-        "{pair.percent:.0f}% of the adversarial images ({pair.low:.0f} to {pair.high:.0f}%).")
-
-# %% [markdown]
-# ### Each further network raises the share on clean digits, too
-
-# %%
-page.picture(both, alarms.draw_numbers,
-             caption="Share of images on which at least two networks disagree, by the number of networks. "
-                     "Adversarial images and noise: of the digit of Section 2.1; clean: all test digits",
-             alt="Curves against the number of networks: adversarial images, noise, clean digits.")
-page.text(clean, figures.disagreement,
-        "At least two of the {networks} networks disagree on {clean.percent:.1f}% of {clean.of} clean digits "
-        "(95% interval {clean.low:.1f} to {clean.high:.1f}%). The share is {false.percent:.1f}% of the "
-        "{false.of} digits that the attacked network classifies correctly (the false positives) and "
-        "{true.percent:.1f}% of the {true.of} others.")
-
-# %% [markdown]
-# ### Where every network errs, the alarm is rarer
-#
-# A box holds the random images between the examples of one attack. In a box of type 2 every network misclassifies at least a quarter of them,
-# often as the same wrong class. The table has the boxes around the one digit of Section 2.1, of all its attacks and wrong classes, and those
-# around the fifty digits, of one wrong class an attack.
-
-# %%
-page.extra("types", (sweeps, fifty), alarms.by_type_and_digits,
-           "Boxes by who errs in them, and the mean share of their random images on which at least two "
-           "networks disagree",
-           header={"type": "who errs", "boxes": "boxes, one digit", "alarm": "disagreement, %",
-                   "more_boxes": "boxes, fifty digits", "more_alarm": "disagreement, %"})
-
-# %% [markdown]
-# ## Where it differs, and why
-#
-# The paper prints no rates, so nothing here can differ from it. That the alarm is frequent at types 1 and 3 follows largely from the
-# definition of the types, one network wrong where another one is right; how rare it is at type 2 is measured. All attacks use one network alone and stop just behind its boundary, which favours the alarm.
-# An attack on the whole family may avoid it, and was not tested.
-#
-# ## Three things to remember
-#
-# - Adversarial images of one network lie where re-trained networks disagree.
-# - Noise of the same norm rarely reaches these places.
-# - An alarm by disagreement cannot notice an image on which all networks make the same mistake.
-#
-# ## Try it
-#
-# - In the cell above, replace `0.4` by `0.05`: only images near the boundary are attacked. Does their share of alarms change? Hardly; it is a
-#   share of fewer images.
-# - Use `networks=2`, then `networks=9`: the share of alarms rises with the number on adversarial images. The clean ones are those that the
-#   networks learned, and raise none.
-# - Attack all networks: replace `scores` by the mean of the networks' outputs, and take the first step on which all of them err. The alarm
-#   is then silent by construction.
-#
-# ## Item by item
-#
-# ### Region types (procedure)
-#
-# The paper names no thresholds. Here a box is of type 1 if the attacked network misclassifies at least half of its samples and another one at
-# most 5%. It is of type 2 if every network misclassifies at least a quarter. It is of type 3 if the attacked network misclassifies at most 5%
-# and another one at least half. With these, the six boxes of the paper's Table 2 are of the types that the paper gives them. The function
-# `kind_by_the_paper` above must agree with the fast code; two versions with an error built in must not.
-
-# %%
 page.statement("procedure-region-types", sweeps, data=lambda runs: {
     f"type_{row['type'][0]}": row["boxes"] for row in alarms.by_type(runs)},
     evidence=equality(by_hand == fast, changed=[kinds != fast for kinds in wrong]))
@@ -231,8 +233,7 @@ page.text(slices, planes.shares,
 # ### Robust classification (procedure)
 #
 # An image raises an alarm if at least two of $k$ networks assign different classes; shares are means over all choices of the $k - 1$ networks
-# other than the attacked one. An alarm on a clean digit is a false positive if the attacked network classifies the digit correctly. The paper's
-# statement is tested on the boxes around fifty digits, the right half of the table above.
+# other than the attacked one. The paper's statement is tested on the boxes around fifty digits, the right half of the table above.
 
 # %%
 page.statement("procedure-robust-classification", (*both, fifty), data=alarms.alarm_data)
@@ -251,13 +252,13 @@ best, digits = page.best(clean, fifty)
 facts = beyond.of_alarm(digits, best) if len(best) and len(digits) else {}
 page.box(
     "Can disagreement between re-trained networks expose an adversarial image?",
-    "Yes, if one of them was attacked: at least two of {networks} nearly always disagree on it, seldom on "
-    "other images.",
-    "They disagree on {attack.percent:.0f}% of the adversarial images of {attack.digits} digits that all get "
-    "right (95% interval {attack.low:.1f} to {attack.high:.1f}%), on {noise.percent:.1f}% with equally large "
-    "noise instead, and on {clean.percent:.1f}% of {clean.of:,} clean digits that the attacked one gets "
-    "right.",
-    "Attacks on all {networks} were not tested.",
+    "Yes, if one was attacked: at least two of {networks} nearly always disagree on it, seldom on "
+    "clean images.",
+    "They disagree on {attack.percent:.0f}% of the adversarial images made from {attack.digits} digits that "
+    "all classify correctly (95% interval {attack.low:.1f} to {attack.high:.1f}%), on {noise.percent:.1f}% "
+    "with equally large noise, and on {clean.percent:.1f}% of {clean.of:,} clean digits that the attacked "
+    "one gets right.",
+    "The attacked one errs by construction; attacks on all were not tested.",
     facts=facts, picture=alarms.draw_alarms(facts, digits) if facts else None, results=(clean, fifty),
     alt="Three bars with intervals: nearly all adversarial images, hardly any others; below, curves "
         "over the number of networks.")

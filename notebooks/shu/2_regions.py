@@ -229,13 +229,13 @@ facts = counts(best) if len(best) else {}
 together = facts.get("with_several") == facts.get("joined")
 page.box(
     "Do re-trained networks disagree in separate pockets around an image?",
-    "We found no separate pockets: pieces that look separate near the image join farther out." if together
+    "Not in the slices that we drew: pieces that look separate near the digit join farther out." if together
     else "In some flat slices of image space they do: pieces of the area stay separate in the whole slice.",
     "In {with_any} of {planes} flat slices of image space through one digit, {family} networks disagree "
     "somewhere within the paper's radius ({radius:.2f}, L2 norm). In {with_several} of these slices the area "
     "is in pieces there, which join farther out in " + (
         "all {joined}." if together else "{joined} of these."),
-    "This cannot exclude pockets elsewhere.",
+    "One digit and flat slices cannot exclude separate pockets elsewhere.",
     facts=facts and facts | {"family": beyond.NUMBERS[facts["networks"]], "radius": figures.DELTA},
     picture=draw_joined(best) if facts.get("joined") else None, results=(planes,),
     alt="A slice of image space: coloured pieces of disagreement inside a circle, joined by a grey area.")

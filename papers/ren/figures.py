@@ -118,11 +118,13 @@ def search_facts(searches):
         "above": searches.threshold.iloc[0], "most": int(searches.iterations.iloc[0]),
         **{k: float(np.average(searches[k], weights=searches.searched))
            for k in ("separability", "mixtures")},
-        **{k: " and ".join(f"{row[k]:.3f} towards {row['background']}" for row in rows)
-           for k in ("robustness", "robustness_published")},
         "sides": {"low": searches.separability.min(), "high": searches.separability.max(),
                   "paper": " and ".join(f"{row['separability_published']:.4f}" for row in rows)},
-        "paper": float(np.mean([row["separability_published"] for row in rows]))}
+        "paper": float(np.mean([row["separability_published"] for row in rows])),
+        "reach": " and ".join(
+            f"{runs.robustness.min():.2f} to {runs.robustness.max():.2f} towards {row['background']} (paper: "
+            f"{row['robustness_published']:.2f})" for row in rows
+            for runs in [searches[searches.background == row["background"]]])}
 
 
 def path_data(runs):
@@ -217,12 +219,17 @@ def draw_similarities(searches):
 def spread(searches):
     """Facts: range of the similarity to white over trainings of A, and of the means; {} of one training.
 
-    `apart`: towards black all trainings of one architecture lie outside the others' range.
+    apart          towards black all trainings of one architecture lie outside the others' range
+    widest         no architecture has a wider range than A
+    more, as_much  the standard deviation of trainings is above twice, or within half and twice, that of
+                   architectures (of their means, less what trainings add)
     """
     white = searches[searches.background == "white"] if len(searches) else searches
     if not len(white) or white.groupby("architecture").size().min() < 2:
         return {}
-    means = white.groupby("architecture").robustness_mean.agg(["mean", "min", "max", "size"])
+    means = white.groupby("architecture").robustness_mean.agg(["mean", "min", "max", "size", "var"])
+    within = means["var"].mean()
+    between = means["mean"].var() - within / means["size"].mean()
     printed = {row["architecture"]: row for row in PAPER["table-3"].rows if row["background"] == "white"}
     black = searches[searches.background == "black"].groupby("architecture").robustness_mean
     black = black.agg(["min", "max"])
@@ -232,7 +239,8 @@ def spread(searches):
             "most": means["mean"].max(), "architectures": len(means),
             "apart": any(black["min"][name] > rest["max"].max() or black["max"][name] < rest["min"].min()
                          for name, rest in others.items()),
-            "as_much": bool(((means["max"] - means["min"]) >= np.ptp(means["mean"])).all())}
+            "widest": bool((means["max"] - means["min"]).idxmax() == "a"),
+            "more": bool(within > 4 * between), "as_much": bool(between <= 4 * within <= 16 * between)}
 
 
 def stopped(searches):

@@ -46,6 +46,14 @@ def by_type_and_digits(sweeps, fifty):
             for kind, row in zip(THRESHOLDS, by_type(sweeps))]
 
 
+def over_boxes(fifty):
+    """Facts (%): alarm over all boxes around several digits; rate of a network in those of no type."""
+    by_kind = beyond.boxes_by_kind(fifty)
+    shares = [alarm for of in by_kind.values() for alarm, _ in of]
+    return {"boxes": len(shares), "alarm": _in_percent(mean(shares)), "none": len(by_kind[None]),
+            "wrong": _in_percent(mean([rate for _, rate in by_kind[None]]))} if by_kind[None] else {}
+
+
 def alarms(sweeps, clean):
     """`{images: shares of alarms by 2 ... K networks}`: of attacks' images, of noise and of clean digits."""
     agreements = {"adversarial": [], "random noise": []}
@@ -58,6 +66,12 @@ def alarms(sweeps, clean):
         agreements["clean digits"] = [_disagreeing(run["agreement"])]
         agreements["correctly classified clean digits"] = [run["agreement"][0]]
     return {name: boxes.alarm(np.sum(counts, 0)).tolist() for name, counts in agreements.items() if counts}
+
+
+def on_clean(clean):
+    """`figures.disagreement`, and the share (%) of clean digits on which `two` networks disagree."""
+    shares = alarms(clean.iloc[:0], clean)["clean digits"]
+    return figures.disagreement(clean) | {"two": 100 * shares[0]}
 
 
 def draw_numbers(*runs):

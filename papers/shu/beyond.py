@@ -1,4 +1,6 @@
 """What the pages on Shu et al. say beyond the printed rows: tables of our own, and facts in words."""
+from operator import itemgetter
+
 import pandas as pd
 
 from papers.shu import figures
@@ -102,18 +104,25 @@ def transfers(sweeps, others):
 
 
 def by_digit(sweeps, others):
-    """For a sentence: means over the attacks of `transfers`, and how far digit and training change ours.
+    """For a sentence: means over the attacks of `transfers`, by digit from `lowest` to `highest`.
 
-    far  the attack whose rate here is farthest from the published one
+    by_training, by_attack  how far another training changes the mean, and at most an attack's rate
+    elsewhere               highest mean rate on image 1918 of any wrong class of these attacks
+    far                     the attack whose rate here is farthest from the published one
     """
     table = pd.DataFrame(transfers(sweeps, others))
     means = table.drop(columns="attack").astype(float).mean()
     if not {*TRANSFERS} - {"attack"} <= {*means.dropna().index}:
         return {}
     far = table.loc[(table.here - table.published).astype(float).abs().idxmax()]
-    return {**means, "far": far[["attack", "here", "published"]].to_dict(),
-            "by_digit": (means[["zero", "one"]] - means.here).abs().max(),
-            "by_training": abs(means.epochs - means.here)}
+    digits, apart = means[["here", "zero", "one"]], (table.epochs - table.here).astype(float).abs()
+    attacks = [row["attack"] for row in PAPER["table-3"].rows]
+    zero = others[(others.of == "zero") & others.method.map(METHODS.get).isin(attacks)]
+    rates = [100 * mean(held["attack"]["rates"][1:]) for classes in zero.classes
+             for held in classes.values() if "attack" in held]
+    return {**means, "far": far[["attack", "here", "published"]].to_dict(), "lowest": digits.min(),
+            "highest": digits.max(), "by_training": abs(means.epochs - means.here), "by_attack": apart.max(),
+            "elsewhere": max(rates)}
 
 
 def over_images(runs):
@@ -136,7 +145,8 @@ def squared_distances(runs):
     """Facts: for each box of Table 6 how far its samples lie, beside the paper's, and which lie farther."""
     far = [(box.classes, box.at("squared")[1], printed("table-10", source_class=box.run["label"])[
         "sampled_l2_mean"]) for _, box in of_rows(runs, "table-6")]
-    sides = {len(far): "farther from its digits, which may be the cause", 0: "no farther from its digits"}
+    sides = {len(far): "farther from its digits, which may explain the difference",
+             0: "no farther from its digits"}
     return far and {
         "far": " and ".join(f"{classes}, {value:.3g} (paper: {paper:.3g})" for classes, value, paper in far),
         "side": sides.get(sum(paper > value for _, value, paper in far), "farther from one of its digits")}
@@ -180,6 +190,15 @@ def over_digits(runs):
     return interval(on_digits(runs).groupby("number").others.mean())
 
 
+def over_attacks(runs):
+    """Facts: attacks tried on the digits, and used; those of the `least` and `most` mean rate of others."""
+    rows = on_digits(runs)
+    means = [{"name": called(method), "others": of.others.mean()} for method, of in rows.groupby("method")]
+    rate = itemgetter("others")
+    return means and {"tried": sum(map(len, runs.rows)), "used": len(rows), "least": min(means, key=rate),
+                      "most": max(means, key=rate)}
+
+
 def disagreement(runs):
     """Share (%) of images on which some two of so many networks disagree, means over the attacks of a digit.
 
@@ -204,17 +223,23 @@ def with_digits(rows, runs):
     return [row | means.get(row["attack"], none) for row in rows]
 
 
-def alarm_by_kind(runs):
-    """`{kind: {"alarm": mean share of samples with an alarm by all networks, "boxes"}}` of the boxes around
-    several digits, of all values that their examples change.
+def boxes_by_kind(runs):
+    """`{kind: [(share of samples with an alarm by all networks, mean rate of the networks)]}` of the boxes
+    around several digits, of all values that their examples change.
     """
-    curves = [curve for run in runs.to_dict("records") for row in run["rows"]
-              for curve in row.get("boxes", {}).values()]
-    alarms = {kind: [] for kind in KINDS}
-    for curve in curves:
+    of_kind = {kind: [] for kind in KINDS}
+    for curve in (curve for run in runs.to_dict("records") for row in run["rows"]
+                  for curve in row.get("boxes", {}).values()):
         counts = [right + wrong for right, wrong in zip(*curve["agreement"][-1])]
-        alarms[boxes.kind(curve["rates"][-1])].append(float(boxes.alarm(counts)[-1]))
-    return {kind: {"alarm": mean(of), "boxes": len(of)} for kind, of in alarms.items()}
+        rates = curve["rates"][-1]
+        of_kind[boxes.kind(rates)].append((float(boxes.alarm(counts)[-1]), mean(rates)))
+    return of_kind
+
+
+def alarm_by_kind(runs):
+    """Of `boxes_by_kind`: `{kind: {"alarm": mean share of samples with an alarm, "boxes": how many}}`."""
+    return {kind: {"alarm": mean([alarm for alarm, _ in of]), "boxes": len(of)}
+            for kind, of in boxes_by_kind(runs).items()}
 
 
 def on_images(runs, item="table-2"):
@@ -298,7 +323,7 @@ def of_aeroplane(runs, networks):
     (strict, *others), (loose, *more) = rates["all"], rates["most"]
     times = round(networks.test_error.mean() / mean(_in_print(PAPER["table-8"].rows[0])))
     return {"rates": rates, "versions": versions, "strict": strict, "loose": loose, "parts": {
-        "strict": part(strict), "loose": part(loose)}, "others": NUMBERS[len(others)],
+        "strict": part(strict), "loose": part(loose)}, "others": NUMBERS[len(others)].capitalize(),
         "least": min(others + more), "most": max(others + more),
         "paper": 100.0,     # claim of Figure 7: every sample, from about 200 values on
         "times": {1: "as often", 2: "twice as often"}.get(times, f"{NUMBERS[min(times, 12)]} times as often")}

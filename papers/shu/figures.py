@@ -20,11 +20,11 @@ SIZES = {"table-3": "table-2", "table-4": "table-2", "table-7": "table-6", "tabl
 KINDS = {"own": "attacked network's boundary", "foreign": "other networks' errors",
          "transferable": "transferable", None: "none of these"}
 MEANT = (     # by `boxes.kind`
-    "A box lies at the *attacked network's boundary* if this network misclassifies at least "
-    f"{boxes.MOSTLY:.0%} of its samples and another network at most {boxes.RIGHT:.0%}. *Other networks' "
-    f"errors* are the reverse: the attacked network misclassifies at most {boxes.RIGHT:.0%}, another at "
-    f"least {boxes.MOSTLY:.0%}. A box is *transferable* if every network misclassifies at least "
-    f"{boxes.SIGNIFICANT:.0%}.")
+    "The kind of a box is *attacked network's boundary* (type 1 of Section 2.4) if this network "
+    f"misclassifies at least {boxes.MOSTLY:.0%} of its samples and another network at most "
+    f"{boxes.RIGHT:.0%}, *transferable* (type 2) if every network misclassifies at least "
+    f"{boxes.SIGNIFICANT:.0%}, and *other networks' errors* (type 3) if the attacked network misclassifies "
+    f"at most {boxes.RIGHT:.0%} and another at least {boxes.MOSTLY:.0%}.")
 UNKNOWN = "unnamed image: the paper does not say which one"
 DELTA = 6**0.5      # radius of the paper's ball; its 6 is a squared distance, as those of Table 4
 # Columns that claims read and tables do not show.
