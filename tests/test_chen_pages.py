@@ -426,6 +426,16 @@ def test_trainings_of_one_network_spread_beside_networks(monkeypatch):
     assert [len(line.get_xdata()) for line in ax.lines] == [3, 3, 10]      # the last are the paper's
 
 
+def test_differences_of_pairs_stand_beside_those_of_retraining(monkeypatch):
+    values = pd.DataFrame({"natural": [0.5, 0.5, 0.5], "robust": [0.45, 0.7, 0.59]})
+    monkeypatch.setattr(defence, "pairs", lambda *_: {"a pair": ()})
+    monkeypatch.setattr(defence, "with_values", lambda *_: values)
+    monkeypatch.setattr(ranking, "spread", lambda *_: {"limit": 0.1})
+    assert defence.within_chance(TEN, TEN, TEN) == 2
+    monkeypatch.setattr(ranking, "spread", lambda *_: {})
+    assert defence.within_chance(TEN, TEN, TEN) is None
+
+
 def test_dots_stand_beside_published_values():
     figure = pictures.dots({"share, %": {"series": {"ours": {"a": (50, 40, 60), "b": 20}},
                                          "published": {"a": 70}, "limits": (0, 100)}})
