@@ -196,7 +196,7 @@ def test_the_classifier_is_compared_with_the_threshold_on_the_same_images():
     assert detection.compared(classifier_of(missed={}, adversarial={}), around_all) == {}
     both = pd.concat([classifier_of(), classifier_of(attack="brittle")])
     assert detection.thresholds(around_all, both) == {
-        "unknown": 0, "known": {"median": 100, "purity": 50}, "alone": {"median": 100, "purity": 0}}
+        "unknown": 0, "known": {"median": 100, "purity": 0}, "alone": {"median": 100, "purity": 0}}
     assert detection.thresholds(around_all, classifier_of()) == {}
     assert detection.missed(both)["known"]["margin"]["percent"] == 0
     assert detection.compared(runs(), runs()) == {}
@@ -230,13 +230,13 @@ def test_a_plane_is_far_in_random_directions():
 
 def test_the_claims_on_distances_and_purities_are_judged_by_kind():
     kinds = {"benign": (0.4, 0.6), "margin": (0.1, 0.5), "fgsm": (0.2, 0.6), "brittle": (0.02, 1.0)}
-    rows = runs(*(searched(kind, [least], [1.0]) | {"purity": [[pure]]} for kind, (least, pure) in kinds.items()))
-    rows = rows.assign(step=0.02)
+    rows = runs(*(searched(kind, [least], [1.0]) | {"purity": [[pure]], "step": 0.02}
+                  for kind, (least, pure) in kinds.items()))
     facts = summaries.by_kind(rows)
     assert (facts["nearer"], facts["purer"], facts["pure"]["brittle"]) == ("holds", "holds", 1)
     rows.at[1, "least"], rows.at[2, "purity"] = [0.5], [[1.0]]
     facts = summaries.by_kind(rows)
-    assert (facts["nearer"], facts["purer"], facts["least"]["margin"]) == ("does not hold", "does not hold", 0.5)
+    assert facts["nearer"] == facts["purer"] == "does not hold" and facts["least"]["margin"] == 0.5
     assert summaries.by_kind(rows[:3]) == {}
 
 

@@ -159,7 +159,7 @@ def compared(classifiers, surroundings):
 
 
 def thresholds(surroundings, classifiers):
-    """For sentences on the normal MNIST network: accuracies on the worse kind of other thresholds on OptMargin,
+    """For sentences on the normal MNIST network: accuracies on the worse kind of thresholds for OptMargin,
     where they were set (`known`) and on other images (`alone`); {} where either is missing.
 
     `unknown` is the share of OptMargin's examples that the nearest distance misses if set on OptBrittle.

@@ -133,9 +133,9 @@ def by_kind(distances):
     if not figures.COLOURS.keys() <= data.keys() & pure.keys():
         return {}
     least = {kind: float(data[kind]["least"]) for kind in figures.COLOURS}
-    from_clean = {kind: abs(pure[kind] - pure["benign"]) for kind in figures.COLOURS}
+    gap = {kind: abs(pure[kind] - pure["benign"]) for kind in figures.COLOURS}
     nearer = all(least[kind] < least["benign"] for kind in least if kind != "benign")
-    purer = max(pure.values()) == pure["brittle"] and max(from_clean.values()) == from_clean["brittle"]
+    purer = all(some[kind] < some["brittle"] for some in (pure, gap) for kind in gap if kind != "brittle")
     words = {True: "holds", False: "does not hold"}
     step = float(distances.step[distances.network == NET].iloc[0])
     return {"least": least, "pure": pure, "step": step, "nearer": words[nearer], "purer": words[purer]}
