@@ -72,8 +72,8 @@ searches = page.results(experiments.line_searches)
 # claims that adversarial images differ from clean ones: their boundary is nearer, and around examples of the minimum-norm attack
 # (*OptBrittle*) most directions lead to one class. Such a trace of an attack could be found by a second classifier ({ref}`Section 5 <he-5>`).
 #
-# Networks, images and attacks are those of {ref}`Section 3 <he-3>`: OptBrittle keeps the smallest change of label that it finds, *OptMargin* makes
-# examples that withstand noise, and {term}`FGSM` takes one step.
+# Networks, images and attacks are those of {ref}`Section 3 <he-3>`: OptBrittle keeps the smallest change that it finds to alter the label,
+# *OptMargin* makes examples that withstand noise, and {term}`FGSM` takes one step.
 #
 # ## Step by step: line searches from one image
 #

@@ -222,8 +222,8 @@ withstood = facts and facts["margin"]["percent"] > 50
 page.box(
     "On photographs, does an attack built to withstand noise defeat a vote over noisy copies?",
     f"{'Mostly not' if withstood else 'Mostly'} in our small test"
-    f"{': it withstands the noise that it was built with, but hardly fresh noise' * overfits}." if facts else
-    "Not measured yet.",
+    f"{': the attack withstands the noise that it was built with, but hardly fresh noise' * overfits}."
+    if facts else "Not measured yet.",
     "The vote is right on {benign.percent:.0f}% of {benign.of} photographs, on {margin.percent:.0f}% after "
     "the attack (95% interval {margin.low:.0f} to {margin.high:.0f}%; paper: {margin.paper}%). Of {images} "
     "attacked photographs "
