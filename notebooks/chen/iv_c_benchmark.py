@@ -281,16 +281,15 @@ best = page.best(natural, again)
 facts = ranking.box_facts(*best)
 page.box(
     "Does ROBY, a robustness score without an attack, rank networks as an attack does?",
-    "Not our {networks} {data} networks: the two orders differ, though a moderate agreement is not excluded."
+    "Not our {networks} {data} networks: the orders differ; a moderate agreement is not excluded."
     if facts and facts["low"] <= 0 < facts["high"] < 1 else
     "Not our {networks} {data} networks: the two orders are not shown to agree."
     if not facts or facts["low"] <= 0 else
     "On our {networks} {data} networks, yes, in part: the orders are alike.",
     "ROBY's rank correlation with attack success is {spearman:.2f} (95% interval {low:.2f} to {high:.2f}; 1: "
     "same order, 0: unrelated; paper: {paper:.0f}). ROBY spans {all_low:.2f} to {all_high:.2f} over these "
-    "networks, and already {seeds_low:.2f} to {seeds_high:.2f} over {seeds} trainings of one ({model}).",
-    "We attacked with a third of the paper's strength, since at its full strength nearly all digits of our "
-    "networks flip.",
+    "networks, {seeds_low:.2f} to {seeds_high:.2f} over {seeds} trainings of one ({model}).",
+    "Our attack was a third as strong, since the paper's flips nearly all digits here.",
     facts=facts, results=[natural], picture=ranking.draw_box(*best) if facts else None,
     alt="Attack success and ROBY: a dot a network, small dots for further trainings of one of them; the "
         "dashed line rises as the paper's claim needs.")

@@ -304,8 +304,8 @@ best = page.best(attacks)
 facts = summaries.vote(best)
 page.box(
     "Does a vote over noisy copies undo an adversarial attack?",
-    "Almost always if the attack changes the image least (OptBrittle), almost never if it is built to "
-    "withstand noise (OptMargin)."
+    "Almost always if the attack changes the image least (OptBrittle), almost never if built to withstand "
+    "noise (OptMargin)."
     if facts.get("opposite") else "Compare its shares for the two attacks." if facts else "Not measured yet.",
     "The vote is right on {brittle.hits} of {brittle.of} digits after OptBrittle (paper: "
     "{brittle.paper.region}%) and on {margin.hits} of {margin.of} after OptMargin (paper: "

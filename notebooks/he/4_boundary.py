@@ -302,7 +302,7 @@ facts = summaries.nearest(best)
 answer = "Not measured yet."
 if facts:
     answer = ("In random directions it is far from clean digits, nearer after a noise-resistant attack "
-              "(OptMargin), very near after an attack of the smallest change (OptBrittle)."
+              "(OptMargin), very near after a smallest-change attack (OptBrittle)."
               if facts["benign"] > facts["margin"] > facts["brittle"] else
               "The three kinds of digit stand in another order in this run.")
 page.box(

@@ -302,12 +302,11 @@ if facts and facts["worst"]["percent"] > 75:
               else f"Mostly, {seen}.")
 page.box(
     "Do boundary distances reveal that an image was attacked?", answer,
-    "Trained on the noise-resistant attack OptMargin, the classifier errs on {errors.benign:.0f}% of clean and "
+    "Trained on OptMargin (noise-resistant), the classifier errs on {errors.benign:.0f}% of clean and "
     "{errors.margin:.0f}% of attacked digits ({n} each; paper: {print.benign} and {print.margin}%), the "
-    "threshold on at most {limit:.0f}% of either. Trained on the smallest-change attack OptBrittle, the "
-    "classifier misses {missed:.0f}% of OptMargin.",
-    "With more than our {learned:,} training digits (paper: {printed:,}) the classifier might do better; no "
-    "attack aimed at it.",
+    "threshold on at most {limit:.0f}% of either. A classifier of OptBrittle (smallest change) misses "
+    "{missed:.0f}% of OptMargin.",
+    "Both learned from {learned:,} digits (paper: {printed:,}); no attack aimed at them.",
     facts=facts, picture=detection.draw_compared(facts) if facts else None,
     alt="Histograms of the nearest distance of clean and of OptMargin digits with a threshold; errors of the "
         "classifier and of the threshold on both kinds, with intervals and the published values.")
