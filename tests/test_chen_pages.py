@@ -416,7 +416,7 @@ def test_trainings_of_one_network_spread_beside_networks(monkeypatch):
     facts = ranking.spread(natural, again)
     assert (facts["model"], facts["seeds"]["n"], facts["all"]["n"], facts["pairs"]) == ("A", 3, 3, 3)
     assert facts["seeds"]["sd"] == pytest.approx(0.1) and facts["limit"] == pytest.approx(0.277, abs=1e-3)
-    assert (facts["rank"], facts["flipped"]) == (-1, "60.0% to 80.0%")
+    assert (facts["rank"], facts["flipped"]) == (-1, "60% to 80%")
     assert facts["apart"] == 2 and facts["share"] == pytest.approx(100 * 0.01 / natural.roby_2[:3].var())
     # Of three values, from the chi-squared distribution with two degrees of freedom, which is exponential.
     assert facts["seeds"]["low"] == pytest.approx(0.1 / np.sqrt(-np.log(0.025)))
