@@ -411,11 +411,12 @@ def test_a_lesson_says_what_follows_the_attack_over_sizes(monkeypatch):
 def test_trainings_of_one_network_spread_beside_networks(monkeypatch):
     monkeypatch.setattr(figures, "networks", lambda runs: runs)
     natural = pd.DataFrame({"dataset": ["MNIST"] * 3 + ["CIFAR-10"], "model": ["A", "B", "C", "A"],
-                            "roby_2": [0.5, 0.9, 0.55, 0.1]})
-    again = pd.DataFrame({"dataset": "MNIST", "model": "A", "roby_2": [0.4, 0.6]})
+                            "roby_2": [0.5, 0.9, 0.55, 0.1], "asr_third": [0.7, 0.1, 0.1, 0.1]})
+    again = pd.DataFrame({"dataset": "MNIST", "model": "A", "roby_2": [0.4, 0.6], "asr_third": [0.8, 0.6]})
     facts = ranking.spread(natural, again)
     assert (facts["model"], facts["seeds"]["n"], facts["all"]["n"], facts["pairs"]) == ("A", 3, 3, 3)
     assert facts["seeds"]["sd"] == pytest.approx(0.1) and facts["limit"] == pytest.approx(0.277, abs=1e-3)
+    assert (facts["rank"], facts["flipped"]) == (-1, "60% to 80%")
     assert facts["apart"] == 2 and facts["share"] == pytest.approx(100 * 0.01 / natural.roby_2[:3].var())
     # Of three values, from the chi-squared distribution with two degrees of freedom, which is exponential.
     assert facts["seeds"]["low"] == pytest.approx(0.1 / np.sqrt(-np.log(0.025)))
@@ -424,6 +425,16 @@ def test_trainings_of_one_network_spread_beside_networks(monkeypatch):
     monkeypatch.setattr(figures, "networks", lambda runs: runs.assign(roby_low=0.3, roby_high=0.7))
     (ax,) = ranking.draw_spread(natural, again).axes
     assert [len(line.get_xdata()) for line in ax.lines] == [3, 3, 10]      # the last are the paper's
+
+
+def test_differences_of_pairs_stand_beside_those_of_retraining(monkeypatch):
+    values = pd.DataFrame({"natural": [0.5, 0.5, 0.5], "robust": [0.45, 0.7, 0.59]})
+    monkeypatch.setattr(defence, "pairs", lambda *_: {"a pair": ()})
+    monkeypatch.setattr(defence, "with_values", lambda *_: values)
+    monkeypatch.setattr(ranking, "spread", lambda *_: {"limit": 0.1})
+    assert defence.within_chance(TEN, TEN, TEN) == 2
+    monkeypatch.setattr(ranking, "spread", lambda *_: {})
+    assert defence.within_chance(TEN, TEN, TEN) is None
 
 
 def test_dots_stand_beside_published_values():

@@ -189,10 +189,16 @@ def test_the_classifier_is_compared_with_the_threshold_on_the_same_images():
     assert (facts["known"], facts["alone"], facts["limit"], facts["better"]) == (100, 100, 0, False)
     assert facts["errors"] == {"benign": 50, "margin": 0} and facts["print"] == {"benign": 9.6, "margin": 7.2}
     assert [share["percent"] for share in facts["classifier"] + facts["threshold"]] == [50, 0, 0, 0]
+    assert facts["span"]["high"] == 100 > facts["span"]["low"]
     figure = detection.draw_compared(facts)
     assert figure.axes[0].lines[0].get_xdata()[0] == pytest.approx(0.17)    # between the steps 8 and 9
     plt.close(figure)
     assert detection.compared(classifier_of(missed={}, adversarial={}), around_all) == {}
+    both = pd.concat([classifier_of(), classifier_of(attack="brittle")])
+    assert detection.thresholds(around_all, both) == {
+        "unknown": 0, "known": {"median": 100, "purity": 0}, "alone": {"median": 100, "purity": 0}}
+    assert detection.thresholds(around_all, classifier_of()) == {}
+    assert detection.missed(both)["known"]["margin"]["percent"] == 0
     assert detection.compared(runs(), runs()) == {}
 
 
@@ -214,6 +220,24 @@ def test_boundary_distances_are_capped_and_counted():
     linf = boundary.all_data(rows, linf=True)["mnist-normal"]["brittle"]
     assert (linf["least"], linf["median"], linf["beyond"], linf["line"]) == (0.06, 1, 1, 0.3)
     assert boundary.draw_all(rows[2:]) is None
+
+
+def test_a_plane_is_far_in_random_directions():
+    turned = torch.linalg.qr(torch.randn(200, 100, 100, generator=torch.Generator().manual_seed(0))).Q
+    nearest = (1 / turned[:, 0, :40].abs()).amin(1)      # along 40 of 100 axes, both ways, to a plane at 1
+    assert summaries.far_in_random_directions(40, 100) == pytest.approx(nearest.median().item(), rel=0.05)
+
+
+def test_the_claims_on_distances_and_purities_are_judged_by_kind():
+    kinds = {"benign": (0.4, 0.6), "margin": (0.1, 0.5), "fgsm": (0.2, 0.6), "brittle": (0.02, 1.0)}
+    rows = runs(*(searched(kind, [least], [1.0]) | {"purity": [[pure]], "step": 0.02}
+                  for kind, (least, pure) in kinds.items()))
+    facts = summaries.by_kind(rows)
+    assert (facts["nearer"], facts["purer"], facts["pure"]["brittle"]) == ("holds", "holds", 1)
+    rows.at[1, "least"], rows.at[2, "purity"] = [0.5], [[1.0]]
+    facts = summaries.by_kind(rows)
+    assert facts["nearer"] == facts["purer"] == "does not hold" and facts["least"]["margin"] == 0.5
+    assert summaries.by_kind(rows[:3]) == {}
 
 
 def test_images_without_a_boundary_have_no_purity():
@@ -243,11 +267,12 @@ def test_a_box_of_boundary_distances_shows_every_digit_and_the_attack(monkeypatc
                 searched("brittle", [0.02], [0.02])).assign(step=0.02, directions=784, negatives=True)
     facts = summaries.nearest(rows)
     assert (facts["benign"], facts["margin"], facts["n"], facts["attack"]) == (0.4, 0.1, "1 to 3", None)
-    assert facts["directions"] == 1568 and facts["touches"] and not facts["missed"]
+    assert facts["directions"] == 1568 and facts["touches"] and not facts["missed"] and facts["flat"] is None
     assert not summaries.nearest(rows.assign(step=0.01, negatives=False))["touches"]
     recorded = {"rows": [{"examples": "OptBrittle", "mnist_normal_rms": 0.04}]}
     monkeypatch.setattr(summaries.record, "read", lambda *_: recorded)
     assert summaries.nearest(rows)["attack"] == 0.04 and summaries.nearest(rows)["missed"]
+    assert summaries.nearest(rows)["flat"] == pytest.approx(0.04 * facts["factor"])
     figure = summaries.draw_nearest(rows, 0.05)
     assert sum(len(dots.get_offsets()) for dots in figure.axes[0].collections) == 6
     assert figure.axes[0].get_xticklabels()[-1].get_text() == "none"

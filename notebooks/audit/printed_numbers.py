@@ -246,7 +246,7 @@ show_findings("the published scripts", lambda f: f.kind == "scripts")
 facts = {"checked": checked, "confirms": totals["confirms"], "exceptions": totals["holds with exceptions"],
          "contradicts": totals["contradicts"], "impossible": int((distances.as_norm > 1).sum()),
          "rows": len(distances), "fit": "fit" if distances.as_square.max() <= 1 else "do not fit either",
-         "how": "Mostly" if 2 * totals["confirms"] > checked else "For the smaller part"}
+         "how": "Not always" if totals["confirms"] < checked else "Yes"}
 page.box(
     "Do the numbers that these papers print agree with each other?",
     "{how}: {confirms} of the {checked} statements that can be checked without an experiment hold.",

@@ -304,14 +304,14 @@ best = page.best(attacks)
 facts = summaries.vote(best)
 page.box(
     "Does a vote over noisy copies undo an adversarial attack?",
-    "Almost always one of the smallest change (OptBrittle), almost never one built to withstand noise "
-    "(OptMargin)."
+    "Almost always if the attack changes the image least (OptBrittle), almost never if built to withstand "
+    "noise (OptMargin)."
     if facts.get("opposite") else "Compare its shares for the two attacks." if facts else "Not measured yet.",
     "The vote is right on {brittle.hits} of {brittle.of} digits after OptBrittle (paper: "
     "{brittle.paper.region}%) and on {margin.hits} of {margin.of} after OptMargin (paper: "
     "{margin.paper.region}%), which changes digits {ratio:.2g} times as much.",
-    "One network was tested. OptBrittle's balance of small change and flipped label was tuned to the "
-    "{brittle.paper.region}% on another, so that match proves little.",
+    "One network was tested. On another, OptBrittle was tuned until the vote was right on "
+    "{brittle.paper.region}%, so that the {brittle.hits} here prove little.",
     facts=facts, picture=summaries.draw_vote(best) if facts else None,
     alt="Accuracy of the network alone and of a vote over noisy copies, on clean digits and on digits of two "
         "attacks, with intervals and the published values.")

@@ -64,15 +64,16 @@ searches = page.results(experiments.line_searches)
 # ## The idea
 #
 # Around an image, a classifier's decision boundary is nearer in some directions than in others. A *line search* follows one direction until the
-# predicted label changes. The distance of this change is the *boundary distance* of the direction, and the new label its *adjacent class*.
+# predicted label changes. The distance of this change is the *boundary distance* of the direction, and the new label its *adjacent class*. The
+# smallest distance over all directions is the image's *nearest distance*; its *top-1 purity* is the share of its most frequent adjacent class
+# among the directions that have one.
 #
 # The paper follows many random directions from each image: on MNIST 784 mutually orthogonal ones and their opposites, on CIFAR-10 a thousand. It
-# claims that adversarial images differ from clean ones in both quantities: their boundary is nearer, and around examples of the minimum-norm
-# attack (*OptBrittle*) most directions lead to one and the same class. If that holds, an attack leaves a trace that a second classifier can
-# find ({ref}`Section 5 <he-5>`).
+# claims that adversarial images differ from clean ones: their boundary is nearer, and around examples of the minimum-norm attack
+# (*OptBrittle*) most directions lead to one class. Such a trace of an attack could be found by a second classifier ({ref}`Section 5 <he-5>`).
 #
-# Networks, images and attacks are those of {ref}`Section 3 <he-3>`: OptBrittle makes the smallest change that it finds, *OptMargin* makes
-# examples that withstand noise, and {term}`FGSM` takes one step.
+# Networks, images and attacks are those of {ref}`Section 3 <he-3>`: OptBrittle keeps the smallest change that it finds to alter the label,
+# *OptMargin* makes examples that withstand noise, and {term}`FGSM` takes one step.
 #
 # ## Step by step: line searches from one image
 #
@@ -128,9 +129,9 @@ same_purities = np.allclose(purities, purity(fast, 3)[0], atol=1e-6)
 # %% [markdown]
 # ## What came out
 #
-# The picture shows the two MNIST networks. Only the normally trained one is of the paper's kind; the adversarially trained one (“adv.”) has had a
-# shorter training. The paper prints curves, but no numbers, so that published values cannot stand beside ours. As in the paper, only correctly
-# classified images and successful adversarial examples count.
+# The picture and the sentences are of MNIST; Figures 1 to 3 also have a few images of CIFAR-10. The adversarially trained network (“adv.”) was
+# trained for far fewer steps than the paper's, so that only the normally trained one tests claims. The paper prints curves, no numbers: only their
+# order can be compared. As in the paper, only correctly classified images and successful adversarial examples count.
 
 # %%
 page.picture(distances, summaries.draw_kinds, caption=(
@@ -139,78 +140,77 @@ page.picture(distances, summaries.draw_kinds, caption=(
     alt="Two panels with a row for each kind of image and a dot for each of two networks.")
 
 # %% [markdown]
-# ### The nearest boundary is far from clean digits and touches OptBrittle examples
-#
-# OptBrittle stops as soon as the label has changed, so that its examples lie within one step of the boundary.
-#
-# The more directions are tried, the nearer is the nearest boundary. The {ref}`report card <report-card>` tries far fewer, so that its distances
-# are larger for the same two networks.
-#
-# ### Behind the boundary of an OptBrittle example lies one class
-#
-# From an OptBrittle example nearly all directions lead back to the true class. OptMargin leaves no such trace: its top-1 purity is close to that of
-# clean digits.
-#
-# ### From a clean digit, most random directions reach no boundary
+# ### The nearest boundary is far from clean digits, and within one step of OptBrittle examples
 
 # %%
+page.text(distances, summaries.by_kind,
+          "On the normally trained network the nearest distance is {least.benign} for clean digits, "
+          "{least.fgsm} for FGSM, {least.margin} for OptMargin and {least.brittle} for OptBrittle (medians; "
+          "step {step}). The paper's claim that attacked digits have a nearer boundary {nearer}.")
+page.text(distances, summaries.nearest,
+          "Random directions exaggerate distances: the best of {directions:,} meets a flat boundary some "
+          "{factor:.0f} times as far away as its nearest point (without clipping). At a flat boundary as near "
+          "as the one that OptBrittle crosses, {attack:.2g}, clean digits would have {flat:.2f}.")
 page.text(distances, boundary.all_data,
-          "On the normally trained network {mnist-normal.benign.never:.0%} of the directions from a clean "
-          "digit reach no other class within the search, and {mnist-normal.margin.never:.0%} of those from "
-          "an OptMargin example (n = {mnist-normal.benign.images} and {mnist-normal.margin.images} images).")
+          "Many random directions reach no boundary: {mnist-normal.benign.never:.0%} of those from a clean "
+          "digit find no other class within the search, and {mnist-normal.margin.never:.0%} of those from an "
+          "OptMargin example (n = {mnist-normal.benign.images} and {mnist-normal.margin.images} images).")
+
+# %% [markdown]
+# ### Only behind the boundary of OptBrittle examples lies one class
+
+# %%
+page.text(distances, summaries.by_kind,
+          "The mean top-1 purity is {pure.brittle:.2f} for OptBrittle, {pure.margin:.2f} for OptMargin, "
+          "{pure.fgsm:.2f} for FGSM and {pure.benign:.2f} for clean digits. The paper's claim that "
+          "OptBrittle's is the highest and the others are nearer to that of clean digits {purer}.")
 
 
 # %% [markdown]
 # ## Where it differs: the authors' step, and a fault of their scripts
 #
 # The authors' code evaluates the network at steps of 0.01 where the paper states 0.02. Where all directions of an image have a boundary,
-# their scripts for MNIST and CIFAR-10 discard the directions with the largest boundary distance, as if these had no boundary. Both effects
-# are measured on a few digits.
+# their scripts for MNIST and CIFAR-10 discard those with the largest boundary distance, as if these had no boundary. After OptBrittle often all
+# directions have the same distance, the first step, so that all are discarded. Both effects are measured on a few digits.
 
 # %%
 def by_step(runs):
-    """For sentences: effects of the finer step, where most directions have a boundary, and of the fault."""
+    """For sentences: effects of the finer step and of the fault on each kind."""
     facts = {}
     for u in runs.to_dict("records"):
-        coarse, fine = (np.array(values) for values, _ in u["median"])
-        (right, wrong), never = u["mean"][1], np.array(u["never"][1])
-        reached = np.maximum(coarse, fine) < 1
-        facts[u["kind"]] = {
-            "examples": u["examples"], "found": reached.sum(), "coarse": mean(coarse[reached]),
-            "fine": mean(fine[reached]), "right": mean(right), "wrong": mean(wrong),
-            "struck": (never[1] > never[0]).sum()}
+        coarse, fine = (mean(values) for values, _ in u["median"])
+        (right, wrong), never = map(mean, u["mean"][1]), np.array(u["never"][1])
+        facts[u["kind"]] = {"examples": u["examples"], "coarse": coarse, "fine": fine, "right": right,
+                            "wrong": wrong, "struck": (never[1] > never[0]).sum()}
     return facts
 
 
 page.text(searches, by_step,
-        "With the finer step, the median distance is {brittle.fine} instead of {brittle.coarse} for "
-        "OptBrittle (n = {brittle.found}) and {benign.fine} instead of {benign.coarse} for benign digits "
-        "(n = {benign.found}; most directions of the other digits have no boundary). The fault changes "
-        "{brittle.struck} of {brittle.examples} OptBrittle examples, whose mean distance over directions "
-        "becomes {brittle.wrong}, the value without a boundary, instead of {brittle.right}; it changes "
-        "{benign.struck} of {benign.examples} benign digits.")
+          "For {brittle.examples} OptBrittle examples the median distance is {brittle.fine} with the finer step "
+          "and {brittle.coarse} with the paper's. The fault changes {brittle.struck} of them: their mean "
+          "distance over directions becomes {brittle.wrong}, the value without a boundary, instead of "
+          "{brittle.right}. It changes {benign.struck} of {benign.examples} clean digits.")
 
 # %% [markdown]
-# Where every direction crosses the boundary at the first step, all directions have the largest distance, and the scripts with the fault
-# find no boundary at all. The paper's OptBrittle curves lie close to zero nevertheless; the reason is not known.
+# The paper's OptBrittle curves lie close to zero nevertheless: the published scripts may not have made them.
 #
 # ## Three things to remember
 #
 # 1. An attack that minimises its perturbation leaves the image at the boundary, and random directions show it.
-# 2. An attack that asks for robustness to noise moves away from the boundary; its examples stay nearer to it than clean digits.
+# 2. An attack that asks for robustness to noise goes on behind the boundary, but its examples stay nearer to it than clean digits.
 # 3. A random direction is a poor attacker: it crosses much later than a perturbation that is chosen.
 #
 # ## Try it
 #
 # 1. `STEP = 0.01` in the cell above. Can a boundary distance grow? By how much does it fall at most?
-# 2. Take away `.clamp(0, 1)`. Which check of the page notices?
+# 2. Take away `.clamp(0, 1)`. Which check under “Item by item” notices?
 # 3. `-p mnist_step 0.01` is the step of the authors' code. By how much should the median distance fall?
 
 # %%
 display.show(display.folded("Answers", (
     "1. No: the finer search makes all steps of the coarse one. It falls by one finer step at most, unless "
     "the coarse search skipped a thin region of another class.\n"
-    "2. The code check of the boundary distance at the end of the page: the fast code clips.\n"
+    "2. That of the boundary distance: the fast code clips.\n"
     "3. By half of a finer step on average, where most directions have a boundary.")))
 
 # %% [markdown]
@@ -301,17 +301,17 @@ best = page.best(distances)
 facts = summaries.nearest(best)
 answer = "Not measured yet."
 if facts:
-    answer = ("In random directions it is far from clean digits, nearer to those of a noise-resistant attack "
-              "(OptMargin), next to those of the smallest change (OptBrittle)."
+    answer = ("In random directions it is far from clean digits, nearer after a noise-resistant attack "
+              "(OptMargin), very near after a smallest-change attack (OptBrittle)."
               if facts["benign"] > facts["margin"] > facts["brittle"] else
               "The three kinds of digit stand in another order in this run.")
 page.box(
     "How far is the boundary, where labels change, from clean and attacked images?", answer,
-    "In the nearest of {directions:,} directions labels change at {benign} (clean), {margin} (OptMargin), "
+    "In the best of {directions:,} random directions labels change at {benign} (clean), {margin} (OptMargin), "
     f"{'at most ' * facts.get('touches', False)}{{brittle}} (OptBrittle; root mean square, pixels "
     "{pixels}; medians of {n} digits).",
-    "Random directions miss the nearest boundary: OptBrittle crosses one {attack:.2g} from clean digits."
-    if facts and facts["missed"] else "OptBrittle crosses a boundary {attack:.2g} from clean digits.",
+    f"{'Chosen directions are much shorter: ' * bool(facts and facts['missed'])}OptBrittle moves clean digits "
+    "across a boundary at {attack:.2g} (mean).",
     facts=facts, picture=summaries.draw_nearest(best, facts["attack"]) if facts else None,
     alt="Three rows of dots, one dot a digit: the distance to the nearest boundary of clean digits, of "
         "OptMargin and of OptBrittle; a line marks how far OptBrittle moves clean digits.")

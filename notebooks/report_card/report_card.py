@@ -214,7 +214,7 @@ page.box(
     "Under a gradient attack (PGD) it classifies {robust:.0f}% of {n} digits correctly, the other "
     "{plain:.0f}%. Its boundary lies at {near.robust:.2f} (the other's: {near.plain:.2f}; root mean square), "
     "its overlap is {overlap.robust:.2f} ({overlap.plain:.2f}; below 0: classes apart).",
-    "This is one pair of networks, each trained once: another may rank otherwise.",
+    "Both are MNIST networks of He et al., trained once: others may differ.",
     facts={"n": card.__kwdefaults__["images"], "turned": " and ".join(turned) or None,
            "robust": 100 * robust["pgd_accuracy"], "plain": 100 * plain["pgd_accuracy"],
            **{words: {"robust": robust[name], "plain": plain[name]} for words, name in (

@@ -3,7 +3,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from papers.chen import experiments, figures, pictures
+from papers.chen import experiments, figures, pictures, ranking
 from report import display
 from report.cell import Cell, bare
 
@@ -145,6 +145,15 @@ def facts(*frames):
                for n, kind in enumerate(KINDS)},
             "short": any(pair[1]["images_train"] < pair[0]["images_train"] for pair in both.values()),
             "open": sum(figures.success(pair[1], "text") > 0.25 for pair in both.values())}
+
+
+def within_chance(natural, robust, again):
+    """In how many pairs ROBY differs less, on clean images, than two trainings of one network; or None."""
+    both, limit = pairs(natural, robust), ranking.spread(natural, again).get("limit")
+    if not both or limit is None:
+        return None
+    some = with_values(both, TRUE, "original")
+    return int(((some.robust - some.natural).abs() < limit).sum())
 
 
 def shorter(*frames):

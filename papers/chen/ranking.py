@@ -407,7 +407,8 @@ def spread(runs, again, data="MNIST"):
     """Facts: how ROBY (L2) spreads over trainings of one network, and over networks trained once each.
 
     Standard deviations with their 95% intervals, for normally distributed scores; how many pairs of networks
-    lie further apart than two trainings of one network do in 95 of 100 cases. {} of fewer than two trainings.
+    lie further apart than two trainings of one network do in 95 of 100 cases; how ROBY ranks the trainings
+    beside the weaker attack. {} of fewer than two trainings.
     """
     nets, seeds = trainings(runs, again, data) if len(runs) else ((), ())
     if len(nets) < 2 or len(seeds) < 2:
@@ -420,6 +421,8 @@ def spread(runs, again, data="MNIST"):
     limit = 1.96 * np.sqrt(2) * facts["seeds"]["sd"]
     gaps = np.abs(np.subtract.outer(nets.roby_2.values, nets.roby_2.values))[np.triu_indices(len(nets), 1)]
     return facts | {"limit": float(limit), "pairs": len(gaps), "apart": int((gaps > limit).sum()),
+                    "rank": agreement(seeds.roby_2, seeds.asr_third),
+                    "flipped": figures.between(100 * seeds.asr_third),
                     "share": 100 * (facts["seeds"]["sd"] / facts["all"]["sd"]) ** 2}
 
 

@@ -79,10 +79,14 @@ def published(attack):
 
 
 def missed(classifiers):
-    """Facts: OptMargin's examples on the normal MNIST network that the classifier of OptBrittle's misses."""
+    """Facts: OptMargin's examples on the normal MNIST network that the classifier of OptBrittle's misses.
+
+    `known` are the errors of the classifier of OptMargin's.
+    """
     trained = boundary.by_name(classifiers).get((summaries.NET, "brittle"))
     return boundary.errors(trained).get("margin", {}) | {
-        "paper": published("OptBrittle")["false_neg_optmargin_pct"]}
+        "paper": published("OptBrittle")["false_neg_optmargin_pct"],
+        "known": boundary.errors(boundary.by_name(classifiers).get((summaries.NET, "margin"))) or None}
 
 
 def on_fgsm(classifiers):
@@ -139,7 +143,8 @@ def compared(classifiers, surroundings):
     rule, errors = classifier.best_threshold(attacked, benign), boundary.errors(run)
     known, alone = (100 * rule.errors(*parts).accuracy for parts in ((attacked, benign), (hidden, others)))
     other = rule.errors(hidden, others)
-    row = published("OptMargin")
+    threshold = [percentage(other.flagged, len(others)), percentage(other.missed, len(hidden))]
+    worse, row = max(threshold, key=lambda share: share["percent"]), published("OptMargin")
     return {"worst": worst, "n": run.benign, "known": known, "alone": alone, "limit": 100 - alone,
             "learned": run.trained_on, "printed": PAIRS, "confidence": 95,
             "errors": {kind: errors[kind]["percent"] for kind in ("benign", "margin")},
@@ -150,7 +155,25 @@ def compared(classifiers, surroundings):
             "value": rule.value, "distances": {"benign": others, "margin": hidden},
             "step": float(surroundings.step[surroundings.network == summaries.NET].max()),
             "classifier": [errors["benign"], errors["margin"]],
-            "threshold": [percentage(other.flagged, len(others)), percentage(other.missed, len(hidden))]}
+            "threshold": threshold, "span": {"low": 100 - worse["high"], "high": 100 - worse["low"]}}
+
+
+def thresholds(surroundings, classifiers):
+    """For sentences on the normal MNIST network: accuracies on the worse kind of thresholds for OptMargin,
+    where they were set (`known`) and on other images (`alone`); {} where either is missing.
+
+    `unknown` is the share of OptMargin's examples that the nearest distance misses if set on OptBrittle.
+    """
+    rows = {(row["attack"], row["number"].split()[0]): row
+            for row in boundary.one_number(surroundings, classifiers)
+            if row["network"] == figures.NAMED[summaries.NET]}
+    unknown, median, purity = (rows.get(key) for key in (
+        ("OptBrittle", "nearest"), ("OptMargin", "median"), ("OptMargin", "purity")))
+    if None in (unknown, median, purity):
+        return {}
+    both = {"median": median, "purity": purity}
+    return {"unknown": unknown["margin"], "known": {name: row["known"] for name, row in both.items()},
+            "alone": {name: 100 - max(row["flagged"], row["margin"]) for name, row in both.items()}}
 
 
 def draw_compared(facts):

@@ -1,15 +1,18 @@
 """The boxes and summaries of the pages of `he`: what their sentences name, and pictures of these numbers."""
+import math
 from collections import Counter
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from papers.he import boundary, claims, figures
 from report import display, record
 from report.cell import Cell, bare
 from report.tidy import unnest
 from shared.attacks.region import Region
+from shared.data.archives import SPECS
 from shared.susceptibility import percentage
 
 NET = "mnist-normal"    # the paper's own network, of which the boxes of Sections 3 to 5 tell
@@ -95,8 +98,8 @@ def draw_networks(attacks):
 # ---- Section 4: boundary distances -----------------------------------------------------------------------
 def nearest(distances):
     """Medians of the nearest distances, of how many digits and directions, whether OptBrittle's is the first
-    step of the search, how far OptBrittle moves and whether that is nearer than clean digits' distance; {}
-    without all.
+    step of the search, how far OptBrittle moves and whether that is nearer than clean digits' distance, and
+    what clean digits would have at a `flat` boundary that OptBrittle just reaches; {} without all.
     """
     kinds = boundary.all_data(distances).get(NET, {}) if len(distances) else {}
     if not NAMES.keys() <= kinds.keys():
@@ -104,12 +107,38 @@ def nearest(distances):
     sizes = sorted({kinds[kind]["images"] for kind in NAMES})
     run = distances[distances.network == NET].iloc[0]
     table = figures.by_network(bare(pd.DataFrame((record.read("he", "table-1") or {}).get("rows", []))))
-    attack = table[NET].get("brittle", {}).get("rms")
+    attack, ways = table[NET].get("brittle", {}).get("rms"), int(run.directions * (1 + run.negatives))
+    factor = far_in_random_directions(int(run.directions), math.prod(SPECS["mnist"].image))
     return {kind: float(kinds[kind]["least"]) for kind in NAMES} | {
         "n": " to ".join(f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1]))),
-        "pixels": f"0 to {boundary.PIXELS[NET]}", "directions": int(run.directions * (1 + run.negatives)),
+        "pixels": f"0 to {boundary.PIXELS[NET]}", "directions": ways, "factor": factor,
+        "flat": attack and factor * attack,
         "touches": bool(kinds["brittle"]["least"] <= run.step + 1e-6),
         "attack": attack, "missed": bool(attack and attack < kinds["benign"]["least"])}
+
+
+def far_in_random_directions(lines, dimensions):
+    """How many times as far as its nearest point the best of so many random lines, both ways, meets a plane.
+
+    The median, where the cosines of these lines with the plane's normal count as normally distributed.
+    """
+    return float(dimensions**0.5 / stats.norm.ppf((1 + 0.5 ** (1 / lines)) / 2))
+
+
+def by_kind(distances):
+    """For sentences on the normal MNIST network: nearest distances and top-1 purities by kind, whether the
+    paper's claims on them hold; {} without all kinds.
+    """
+    data, pure = boundary.all_data(distances).get(NET, {}), boundary.purity_data(distances).get(NET, {})
+    if not figures.COLOURS.keys() <= data.keys() & pure.keys():
+        return {}
+    least = {kind: float(data[kind]["least"]) for kind in figures.COLOURS}
+    gap = {kind: abs(pure[kind] - pure["benign"]) for kind in figures.COLOURS}
+    nearer = all(least[kind] < least["benign"] for kind in least if kind != "benign")
+    purer = all(some[kind] < some["brittle"] for some in (pure, gap) for kind in gap if kind != "brittle")
+    words = {True: "holds", False: "does not hold"}
+    step = float(distances.step[distances.network == NET].iloc[0])
+    return {"least": least, "pure": pure, "step": step, "nearer": words[nearer], "purer": words[purer]}
 
 
 def none_at(ax, place):
