@@ -429,9 +429,12 @@ def test_words_and_wide_tables_are_reached_by_keyboard(browser):
     page.keyboard.press("Escape")
     assert not page.locator("#word").is_visible()
     before = page.viewport_size
-    page.set_viewport_size({"width": 400, "height": 800})
+    page.set_viewport_size({"width": 420, "height": 800})
     page, _, _ = browser("notebooks/ren/iv_simulation")
     page.wait_for_selector("article .scrolls[tabindex='0'][role=region][aria-label]")
+    # What scrolls is reached by keyboard, so a picture as wide as the text must not scroll by a pixel.
+    over = "[...document.querySelectorAll('div.picture')].map(box => box.scrollWidth - box.clientWidth)"
+    assert 1 not in page.evaluate(over)
     page.set_viewport_size(before)
 
 

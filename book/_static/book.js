@@ -76,7 +76,7 @@ function widen() {
 }
 
 // A figure as wide as the text shrinks to a phone; a wider one scrolls in its frame before its text is too small.
-const LEAST = 0.36;  // of the width it is drawn with: 10 points, drawn at 144 to the inch, become 7 pixels
+const LEAST = 0.355;  // of the width it is drawn with: 10 points, drawn at 144 to the inch, become 7 pixels
 
 function pictures() {
   for (const img of document.querySelectorAll("article figure img")) {
@@ -84,7 +84,7 @@ function pictures() {
     frame.className = "picture";
     img.replaceWith(frame);
     frame.append(img);
-    const keep = () => { img.style.minWidth = `${Math.round(LEAST * img.naturalWidth)}px`; };
+    const keep = () => { img.style.minWidth = `${Math.floor(LEAST * img.naturalWidth)}px`; };
     if (img.complete) keep(); else img.addEventListener("load", keep);
   }
 }
