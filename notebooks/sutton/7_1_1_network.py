@@ -271,13 +271,13 @@ page.box(
         facts, ("only_there", "None so far: of twelve trainings, the best (half the paper's dropout and "
                              "training time) comes near on test pairs of CIFAR-10 alone."),
         ("nowhere", "None so far: of twelve trainings, not even the best comes near."),
-        "None so far: of twelve trainings, the best (half the paper's dropout and training time) comes near on "
-        "test pairs of {near} only."),
-    "On {n} class pairs set apart as a test, a gradient step flips {cifar10:.0f}% of test images on CIFAR-10 "
+        "None so far: of twelve trainings, the best (half the paper's dropout and training time) comes near "
+        "on test pairs of {near} only."),
+    "On {n} class pairs set apart, a gradient step flips {cifar10:.0f}% of test images on CIFAR-10 "
     "({pairs.cifar10} pairs; paper: {paper.cifar10:.0f}%), {fashion_mnist:.0f}% on clothes "
     "({pairs.fashion_mnist}; paper: {paper.fashion_mnist:.0f}%), {gtsrb:.0f}% on traffic signs "
     "({pairs.gtsrb}; paper: {paper.gtsrb:.0f}%).",
-    "Images that a network is too sure of to give a step (gradient rounded to zero) count as flipped.",
+    "Images whose step is lost to rounding count as flipped.",
     facts=facts, picture=study.draw_test(shares),
     alt="Bars for three data sets: the share of attackable test images, ours and the paper's.")
 

@@ -148,8 +148,8 @@ rest = pairs.only(lambda run: (run["class_a"], run["class_b"]) not in experiment
 page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 page.text(rest, lambda u: {"of": len(pairs.published), "chose": len(experiments.PAIRS),
                           "left": len(rest.published), "measured": len(u)},
-          "The training was chosen on {chose} of the {of} pairs. The means, the box and the table of the bias "
-          "leave these out: {measured} of {left} pairs remain.")
+          "The training was chosen on {chose} of the {of} pairs. The means, the box and the table of the "
+          "bias leave these out: {measured} of {left} pairs remain.")
 
 # %% [markdown]
 # ### A small step flips most images, equally long noise almost none
@@ -179,9 +179,9 @@ page.text(rest, lambda u: study.rank_facts(u, SHARES),
 page.text(rest, lambda u: {"measured": figures.means(u, SHARES)[10]["mean"], "plane": 100 * float(
             planar_flip_probability(int(u.dimension.iloc[0]), 0.1, int(u.draws.max())))},
           "If the boundary near each image were a plane at the norm of its attack, noise of ten times that "
-          "norm would flip {plane:%} of the labels (by the exact formula of {{ref}}`Section 4.1 <sutton-4-1>`; "
-          "measured: {measured:%}). The boundary may be nearer than the attack is long; that section measures "
-          "how much.")
+          "norm would flip {plane:%} of the labels (by the exact formula of {{ref}}`Section 4.1 "
+          "<sutton-4-1>`; measured: {measured:%}). The boundary may be nearer than the attack is long; that "
+          "section measures how much.")
 
 # %% [markdown]
 # ## Where it differs, and why
@@ -243,13 +243,13 @@ page.box(
         ("fewest", "No: a small gradient step flips fewer than half, equally long noise practically "
                    "none."),
         "No: a small gradient step flips most images, equally long noise practically none."),
-    "It flips {step:.0f}% of test images, {logit:.0f}% if no gradient rounds to zero (paper, same pairs: "
-    "{paper.step:.0f}%). Of {perturbed} such images, {draws:,} equally long noise samples flip {one} (95% "
-    "interval {low:.1f} to {high:.1f}%; paper: {paper.one:.1f}%), ten times longer ones {ten:.0f}% (paper: "
-    "{paper.ten:.0f}%).",
+    "It flips {step:.0f}% of test images, {logit:.0f}% if rounding never loses its direction (paper, same "
+    "pairs: {paper.step:.0f}%). Of {perturbed} images that it flips, {draws:,} equally long noise samples "
+    "flip {one} (95% interval {low:.1f} to {high:.1f}%; paper: {paper.one:.1f}%), ten times longer ones "
+    "{ten:.0f}% (paper: {paper.ten:.0f}%).",
     figures.first(
         facts, ("cats", "{pairs} of {of} class pairs; all contain cats."),
-        "{pairs} of {of} class pairs; dropout and training time halved to come nearer to the paper."),
+        "{pairs} of {of} class pairs; dropout and training time halved."),
     facts=facts, picture=figures.draw_means(page.best(rest), SHARES, CLASSES), alt=figures.MEANS)
 
 # %%

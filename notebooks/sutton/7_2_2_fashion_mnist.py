@@ -191,15 +191,15 @@ page.box(
     figures.first(
         facts, ("alike", "Yes: the attack flips most images, equally long noise {words.one}; ten times "
                          "longer noise flips fewer than half."),
-        ("some", "Partly: the attack flips {words.step} of the images, equally long noise a few; ten times "
-                 "longer noise flips {words.ten}."),
-        "Partly: the attack flips {words.step} of the images, equally long noise {words.one}; ten times "
-        "longer noise flips {words.ten}."),
-    "The attack flips {step:.0f}% of test images, {logit:.0f}% if no gradient rounds to zero (paper, same "
-    "pairs: {paper.step:.0f}%). Of {perturbed} such images, equally long noise flips {one} (95% interval "
+        ("some", "Partly: the attack flips {words.step}, equally long noise a few; ten times longer noise "
+                 "flips {words.ten}."),
+        "Partly: the attack flips {words.step}, equally long noise {words.one}; ten times longer noise flips "
+        "{words.ten}."),
+    "It flips {step:.0f}% of test images, {logit:.0f}% if rounding never loses its direction (paper, same "
+    "pairs: {paper.step:.0f}%). Of {perturbed} flipped images such noise flips {one} (95%: "
     "{low:.1f} to {high:.1f}%; paper: {paper.one:.2g}%), ten times longer noise {ten:.0f}% (paper: "
     "{paper.ten:.0f}%).",
-    "{pairs} of {of} class pairs, and fewer successful attacks than in the paper."
+    "{pairs} of {of} class pairs; fewer attacks succeed than published."
     if facts and facts["logit"] < facts["paper"]["step"] else "{pairs} of {of} class pairs.",
     facts=facts, picture=figures.draw_means(page.best(pairs), SHARES, CLASSES), alt=figures.MEANS)
 

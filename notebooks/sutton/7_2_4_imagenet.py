@@ -237,12 +237,12 @@ page.box(
         "{attacked}."),
     figures.first(
         facts, ("every", "An attack that changes every value by less than a tenth of its range (in "
-                         "half of the images by at most {change:.0f}%) flips all {correct} correctly classified "
-                         "images ({confidence}% interval {small.low:.0f} to {small.high:.0f}%; paper: "
-                         "{paper.small:.0f}%)."),
+                         "half of the images by at most {change:.0f}%) flips all {correct} correctly "
+                         "classified images ({confidence}% interval {small.low:.0f} to {small.high:.0f}%; "
+                         "paper: {paper.small:.0f}%)."),
         "An attack that changes every value by less than a tenth of its range (in half of the images by at "
-        "most {change:.0f}%) flips {small.hits} of {correct} correctly classified images ({confidence}% interval "
-        "{small.low:.0f} to {small.high:.0f}%; paper: {paper.small:.0f}%).")
+        "most {change:.0f}%) flips {small.hits} of {correct} correctly classified images ({confidence}% "
+        "interval {small.low:.0f} to {small.high:.0f}%; paper: {paper.small:.0f}%).")
     + " Noise ten times as long (Euclidean norm) flips {ten} of {attacked} ({low:.0f} to {high:.0f}%; paper: "
       "{paper.ten:.1f}%).",
     facts=facts, picture=photographs.draw_box(facts, example),

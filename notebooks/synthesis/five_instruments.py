@@ -162,8 +162,8 @@ page.picture(instruments, lambda _: figures.draw_correlations(rows), caption=(
 page.text(instruments, lambda _: facts,
           "**Over networks**, the attack's order is predicted by {predicting} of {cheap} cheap instruments "
           "({cheap_names}). The {name} has the largest correlation, {value.is:.2f} ({level} interval "
-          "{value.low:.2f} to {value.high:.2f}; {networks} networks of {groups} kinds), at {cost:.0f}% of the "
-          "attack's time. The margin of the logits has {margin.is:.2f} ({margin.low:.2f} to "
+          "{value.low:.2f} to {value.high:.2f}; {networks} networks of {groups} kinds), at {cost:.0f}% of "
+          "the attack's time. The margin of the logits has {margin.is:.2f} ({margin.low:.2f} to "
           "{margin.high:.2f}). The difference, {apart.is:.2f}, has the interval {apart.low:.2f} to "
           "{apart.high:.2f}, so that the {name} is {better} the margin over these few kinds of network.")
 page.text(instruments, lambda _: facts,

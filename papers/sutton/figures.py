@@ -126,8 +126,9 @@ def box_facts(runs, printed, of, larger=None):
     return {"pairs": len(good), "of": of, "failed": len(runs) - len(good), "one": one["hits"],
             "perturbed": one["of"], "draws": int(good.draws.max()), "low": interval["low"],
             "high": interval["high"], "confidence": 95, "step": step["mean"],
-            "logit": shares["logit"]["mean"], "ends": ends_in_words(step["percents"].values()),
-            "one_percent": one["mean"], "ten": ten["mean"],
+            "logit": shares["logit"]["mean"], "one_percent": one["mean"], "ten": ten["mean"],
+            "ends": " to ".join(dict.fromkeys(
+                f"{end(step['percents'].values()):.0f}%" for end in (min, max))),
             "paper": {"step": step["published"], "one": one["published"], "ten": ten["published"]},
             "fewest": step["mean"] < 50, "some": one["mean"] > 1, "most": step["mean"] > 50,
             "alike": step["mean"] > 50 > ten["mean"] and one["mean"] <= 1,
@@ -153,7 +154,7 @@ def draw_means(runs, printed, names, titles=()):
                color=display.PALETTE[1 if key == "step" else 0])
         if key == "step" and (more := shares["logit"]["mean"] - shares[key]["mean"]) > 0:
             ax.bar(place, more, bottom=shares[key]["mean"], width=0.66, alpha=0.25, color=display.PALETTE[1],
-                   label="more, if no gradient rounds to zero")
+                   label="more, if rounding never loses its direction")
         percents = shares[key]["percents"]
         places = dict(zip(percents, place + np.linspace(-0.2, 0.2, len(percents)) * (len(percents) > 1)))
         ax.plot([*places.values()], [*percents.values()], "o", ms=4, color=display.GUIDE, clip_on=False)
@@ -198,8 +199,8 @@ def draw_pairs(runs, printed, names):
     return figure
 
 
-MEANS = ("Bars: the share of test images that a gradient step flips (pale: if no gradient rounds to "
-         "zero), and that noise of one to ten times its norm flips. Dots are class pairs, lines the "
+MEANS = ("Bars: the share of test images that a gradient step flips (pale: if rounding never loses "
+         "its direction), and that noise of one to ten times its norm flips. Dots are class pairs, lines the "
          "published means.")
 
 

@@ -15,7 +15,7 @@ NAMES = {"ren-a": "A", "ren-b": "B", "ren-c": "C", "shu-lenet": "LeNet", "shu-ml
 MEANINGS = {"mixing": "how far an image is mixed with another one until its label changes",
             "transfer": "how often other trainings misclassify images between adversarial ones",
             "distance": "how far an image moves in random directions until its label changes",
-            "gradient": "the distance to a label change where the error grows fastest",
+            "gradient": "distance to a label change where the error grows fastest",
             "roby": "how little the classes overlap"}
 LEVELS = {"networks": "over networks", "images": "over images\nof one network"}
 AXES = {"mixing": "1 − SSIM after mixing", "transfer": "misclassified share of the box",
@@ -112,7 +112,7 @@ def evidence(facts):
 def limit(facts):
     """The limit of the box: the networks without adversarial training."""
     chance = "" if facts.get("stays") else ", possibly chance"
-    return ("Over the {alone_networks} networks not trained on attacks it is {natural.is:.2f} "
+    return ("Over the {alone_networks} not trained on attacks it is {natural.is:.2f} "
             f"({{natural.low:.2f}} to {{natural.high:.2f}}){chance}.")
 
 
