@@ -128,9 +128,9 @@ display.table(["dimension", "samples needed on average", "at least, by Theorem 1
 # %% [markdown]
 # ### A flat boundary at the attack's distance predicts almost no flips; the paper measures many
 #
-# *The predictions are ours, the shares the paper's.* The paper attacks each image along the gradient, then tries 2,000 noise samples of 1, 2, 5 or 10 times the norm of that
-# attack, and counts the images whose label at least one of them flips. If the boundary near an image were a plane as far away as the attack is
-# long, that would happen with probability $1 - (1 - \tau_n(1/\text{factor}))^{2000}$.
+# *The predictions are ours, the shares the paper's.* The paper attacks each image along the gradient, then tries 2,000 noise samples of 1, 2, 5 or 10
+# times the norm of that attack, and counts the images whose label at least one of them flips. If the boundary near an image were a plane as far away
+# as the attack is long, that would happen with probability $1 - (1 - \tau_n(1/\text{factor}))^{2000}$.
 
 # %%
 DIMENSION = {"cifar10": PICTURE, "fashion_mnist": 2352, "gtsrb": 3072, "imagenet_resnet50": 150_528}

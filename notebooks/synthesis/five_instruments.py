@@ -50,10 +50,9 @@ instruments = page.results(experiments.instruments)
 # follow random directions. Sutton et al. compare a step along the gradient with random noise. Chen et al. need no attack: ROBY compares the widths
 # of the classes with the distances between them.
 #
-# Do these five say the same? Here all of them measure the same networks on the same images. A strong attack is the yardstick: the norm of
-# the smallest perturbation that Carlini and Wagner's attack finds. An instrument that costs much less than this attack and ranks networks or images
-# in the same order would be useful in practice. A sixth measure, the margin of the logits, is the baseline: it needs one forward pass. The
-# networks, the settings, the questions and the rules of judging were {ref}`fixed before the runs <protocol-five-instruments>`.
+# Do these five say the same? Here all of them measure the same networks on the same images. A strong attack is the yardstick: the norm of the
+# smallest perturbation that Carlini and Wagner's attack finds. A sixth measure, the margin of the logits, is the baseline: it needs one forward pass.
+# The networks, the settings, the questions and the rules of judging were {ref}`fixed before the runs <protocol-five-instruments>`.
 #
 # ## Step by step: the five notions on one image
 #
@@ -209,7 +208,6 @@ display.table(["claim of", "claim", "holds on", "numbers"],
 # too. As an instrument, mixing leads towards one digit of another class; its claim is judged with white and black. The boxes are those of one
 # attack, along the sign of the gradient, and two further trainings judge them instead of nine; networks without such trainings have none. The step
 # of the line searches is three times the paper's. A step along the gradient is itself a weak attack, so it may well agree with a strong one.
-# Networks of one group are alike, so that the intervals over networks rest on ten groups; they are wide.
 #
 # ## Three things to remember
 
