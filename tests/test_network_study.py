@@ -173,6 +173,6 @@ def test_the_columns_with_a_clear_bias_are_those_whose_interval_leaves_out_zero(
             for name, low, high in (("a", -2, -1), ("b", -1, 1), ("c", 1, 2), ("d", None, None))]
     assert study.bias_in_words(rows) == (
         "The interval leaves out zero in 2 of 3 rows. Ours lie below the published values in these: "
-        "Table 4, a. Ours lie above the published values in these: Table 4, c.")
+        "a. Ours lie above the published values in these: c.")
     assert study.bias_in_words(rows[1:2]) == "The interval leaves out zero in none of 1 rows."
     assert study.bias_in_words(rows[3:]) == ""

@@ -299,20 +299,20 @@ page.table("table-1", recorded, table_1)
 # %%
 if len(shown := page.best(example)):
     test = shown.test.iloc[0]
-    five, ten = (tables.share(test, delta) for delta in (5, 10))
-    facts = {"tried": test["tried"], "attack": tables.percent(test, "attack"), "five": five["percent"],
-             "of": five["of"], "ten": ten["percent"], "low": ten["low"], "high": ten["high"],
+    facts = {"tried": test["tried"], "attack": tables.percent(test, "attack"),
+             "five": tables.share(test, 5), "ten": tables.share(test, 10),
              "paper": {"attack": PUBLISHED["attack"]["test"], "five": PUBLISHED[5]["test"],
                        "ten": PUBLISHED[10]["test"]}}
     page.box(
         "Can a network withstand strong noise and be easy to attack?",
-        "Yes, for aeroplanes against cats: most can be attacked, yet five times longer noise flips almost "
-        "none."
-        if (facts["attack"] or 0) > 50 and (facts["five"] or 0) < 5 else
+        "Yes, for aeroplanes against cats: most can be attacked, yet five times longer noise flips "
+        "few."
+        if (facts["attack"] or 0) > 50 and (facts["five"]["percent"] or 0) < 5 else
         "Not in this run: compare how many images an attack flips with how many noise flips.",
         "Of {tried} test images {attack:.0f}% can be attacked (paper: {paper.attack:.0f}%). Noise of five "
-        "times the attack's norm flips {five:.0f}% of {of} (paper: {paper.five:.0f}%), of ten times "
-        "{ten:.0f}% ({low:.0f} to {high:.0f}%; paper: {paper.ten:.0f}%).",
+        "times the attack's norm flips {five.hits} of {five.of} (95% interval {five.low:.0f} to "
+        "{five.high:.0f}%; paper: {paper.five:.0f}%), of ten times {ten.hits} ({ten.low:.0f} to "
+        "{ten.high:.0f}%; paper: {paper.ten:.0f}%).",
         "We chose the training by its match with published values, the {paper.attack:.0f}% among them.",
         facts=facts, picture=figures.paradox(shown, PUBLISHED), alt=ALT, results=(example,))
 

@@ -60,13 +60,13 @@ scale = page.scale(smoke=dict(draws=2_000), quick=dict(draws=500_000), paper=dic
 # of length $\epsilon$. How many random steps of length up to $\delta > \epsilon$ must be tried before one of them does the same?
 #
 # The steps that cross the plane form a cap of a ball. Of a ball of radius 1 in $n$ dimensions, the share beyond a plane at distance $x$ from the
-# centre is
+# centre (here $x = \epsilon/\delta$) is
 #
 # $$\tau_n(x) = \Pr(T > x) = \tfrac12\, I_{1-x^2}\!\left(\tfrac{n+1}2, \tfrac12\right),$$
 #
 # where $T$ is the first coordinate of a uniform point of the ball and $I$ the regularised incomplete beta function. $\sqrt n\,T$ is close to a
-# standard normal variable: a typical point of a high-dimensional ball lies within a few times $1/\sqrt n$ of any plane through its centre. So the
-# cap, a large part of a disc, is next to nothing of a ball in thousands of dimensions.
+# standard normal variable: a typical point of a high-dimensional ball lies within a few times $1/\sqrt n$ of a given plane through its centre. So
+# the cap beyond a plane much farther away than $1/\sqrt n$ is next to nothing of the ball.
 #
 # ## Step by step: points of a ball, counted beyond a plane
 #
@@ -106,7 +106,7 @@ assert all(abs(tail(n, DISTANCE) / formula[n] - 1) < 1e-9 and by_chance(counted[
 # ### In thousands of dimensions, finding one crossing takes millions of samples
 #
 # On average $1/\tau_n(\epsilon/\delta)$ samples are needed to find one that crosses. Theorem 1 bounds this number from below by
-# $2(1-\epsilon^2/\delta^2)^{-n/2}$, which grows exponentially with the dimension. Bound and exact value grow at the same rate.
+# $2(1-\epsilon^2/\delta^2)^{-n/2}$, which grows exponentially with the dimension. The exact value is larger by a factor that grows slowly.
 
 # %%
 NEEDED_AT = (10, 100, 1000, PICTURE, 10_000, 150_528)
@@ -123,14 +123,14 @@ def in_millions(exponent):
 display.table(["dimension", "samples needed on average", "at least, by Theorem 1"],
               [[f"{n:,}", *map(in_millions, e.values())] for n, e in needed.items()],
               f"Noise samples needed to find one that crosses a plane; noise of {1 / TENTH:g} times the "
-              "distance.")
+              f"distance. {NEEDED_AT[-1]:,}: a photograph of ImageNet.")
 
 # %% [markdown]
 # ### A flat boundary at the attack's distance predicts almost no flips; the paper measures many
 #
-# *This part is ours.* The paper attacks each image along the gradient, then tries 2,000 noise samples of 1, 2, 5 or 10 times the norm of that
-# attack, and counts the images whose label at least one of them flips. If the boundary near an image were a plane as far away as the attack is
-# long, that would happen with probability $1 - (1 - \tau_n(1/\text{factor}))^{2000}$.
+# *The predictions are ours, the shares the paper's.* The paper attacks each image along the gradient, then tries 2,000 noise samples of 1, 2, 5 or 10
+# times the norm of that attack, and counts the images whose label at least one of them flips. If the boundary near an image were a plane as far away
+# as the attack is long, that would happen with probability $1 - (1 - \tau_n(1/\text{factor}))^{2000}$.
 
 # %%
 DIMENSION = {"cifar10": PICTURE, "fashion_mnist": 2352, "gtsrb": 3072, "imagenet_resnet50": 150_528}
@@ -156,10 +156,9 @@ display.picture(
 # %% [markdown]
 # ## Where it differs, and why
 #
-# A flat boundary may still be right, if it is nearer than the attack is long: the step along the gradient is not the shortest way. No single
-# distance explains the published shares at all lengths of the noise (last column of the table in *Item by item*). But images differ, and those
-# with the nearest boundaries are flipped first. On our own networks a second attack, Carlini and Wagner's, searches for the nearest adversarial
-# example of each image.
+# Flat boundaries explain much of what noise flips, if each image has its own distance, shorter than the step along the gradient is long. One
+# distance for all images does not fit the published shares at all lengths of the noise (last column of the table in *Item by item*). On our own
+# networks a second attack, Carlini and Wagner's, searches for the nearest adversarial example of each image.
 
 # %%
 measured = [page.results(experiment, plan=lambda scale: {})
@@ -176,9 +175,8 @@ page.text(measured, lambda *_: nearest,
           "On {runs} networks for two classes of CIFAR-10 each ({images} images) the second attack needs "
           "{ratio:.2f} times the norm of the step (median; {low:.2f} to {high:.2f} for nine in ten). Planes "
           "at these distances predict a share inside the 95% interval of the measured one for {inside} of "
-          "{of} lengths of the noise. So flat boundaries at different distances explain much of what "
-          "noise flips. Examples that are nearer still, or curved boundaries, may explain the rest; this "
-          "comparison cannot tell which.")
+          "{of} lengths of the noise. Examples that are nearer still, or curved boundaries, may explain the "
+          "rest; this comparison cannot tell which.")
 
 # %% [markdown]
 # ## Three things to remember
@@ -303,14 +301,14 @@ shares = {f"noise {1 / ratio:g} times as long": tail(sketches.DIMENSIONS, ratio)
 page.box(
     "How often does random noise cross a flat decision boundary?",
     "Practically never in thousands of dimensions, even at ten times the shortest way across.",
-    "In {n:,} dimensions (CIFAR-10), {needed} crosses. Yet in the paper {draws:,} samples of ten times the "
-    "attack's length flip {paper:.0f}% of the images.",
-    "Real boundaries are nearer than that attack suggests. Where a stronger one finds them on {runs} of our "
-    "networks, flat ones would let this noise flip {longest.near:.0f}%; we measured "
-    "{longest.flipped.percent:.0f}%, perhaps because they curve."
+    "In {n:,} dimensions (CIFAR-10) {needed} crosses, so {draws:,} would flip {flat:.1g}% of images. In the "
+    "paper (all pairs), samples ten times as long as the attack flip {paper:.0f}%.",
+    "Real boundaries are nearer: on {runs} of our networks, flat ones at a stronger attack's distance "
+    "predict {longest.near:.0f}%; we measured {longest.flipped.percent:.0f}%."
     if nearest.get("ratio", 1) < 1 else
     "Real boundaries may be nearer than the attack suggests, or curved.",
     facts=nearest | {"n": PICTURE, "draws": draws_published, "paper": float(np.mean(all_pairs)),
+                     "flat": 100 * float(planar_flip_probability(PICTURE, TENTH, draws_published)),
                      "needed": f"1 noise sample in {count_in_words(10**needed[PICTURE]['exact'])}"},
     picture=sketches.falling(shares, "noise samples that cross"), results=(),
     alt="The share of noise that crosses a plane falls to almost nothing as the dimension grows, for "

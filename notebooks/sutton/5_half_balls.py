@@ -191,10 +191,10 @@ shares = {"classes that touch": np.exp(models.log_half_balls(sketches.DIMENSIONS
           far: np.exp(models.log_half_balls(sketches.DIMENSIONS, epsilon, LONG))}
 page.box(
     "Why can noise miss what an attack finds?",
-    "In high dimension noise hardly moves points towards a boundary: a small gap stops it, not an attack.",
+    "In high dimension noise advances little: a small gap stops noise, but no attack.",
     "Two classes fill half balls of {n:,} dimensions, flat sides facing, the boundary halfway. If they "
-    "touch, noise of one radius flips {touch:.0f}% of the labels; with a gap of {gap:g} radii "
-    "{left}, but an attack of {reach:g} radii flips {attack}.",
+    "touch, most points lie close to it: noise one radius long flips {touch:.0f}%; with a gap of {gap:g} "
+    "radii {left}, but an attack of {reach:g} radii flips {attack}.",
     "Calculated exactly; gaps between real classes are unknown.",
     facts={"n": n, "touch": 100 * flipped(n, 0.0, 1.0), "gap": 2 * epsilon,
            "left": one_in(flipped(n, epsilon, 1.0)), "reach": reach,

@@ -63,10 +63,10 @@ SHARES = tables.cifar10_shares(PAPER)
 # trains one network, and measures two shares of images ({ref}`definitions <sutton-7-1>`):
 #
 # 1. *Attackable* images, among those classified correctly: a step of norm at most 5 along the gradient of the loss flips the label.
-# 2. Images, among these, for which at least one of 2,000 random perturbations flips the label. Their norm is that of the image's own step, or
-#    two, five or ten times as large.
+# 2. Images, among these, for which at least one of 2,000 random perturbations flips the label. They are uniform in a ball whose radius is the
+#    norm of the image's own step, or two, five or ten times that norm; nearly all lie close to its edge.
 #
-# In 3,072 dimensions nearly all random directions run along the boundary between the classes, so that noise hardly ever crosses it.
+# In 3,072 dimensions nearly all random directions run along a flat boundary, so that noise hardly ever crosses it.
 #
 # ## Step by step: two digits, attacked and perturbed
 #
@@ -131,7 +131,7 @@ display.picture(figure, "The digit 3 against the digit 8: images that a gradient
 
 # %% [markdown]
 # The shares equal those of the fast code ({download}`experiments.py <../../papers/sutton/experiments.py>` has the experiment on CIFAR-10). In
-# 64 dimensions noise of five times the norm already flips every label. In the 3,072 dimensions below it flips few.
+# 64 dimensions noise of five times the norm already flips every label. In the 3,072 dimensions below, on other images and networks, it flips few.
 #
 # ## What came out
 #
@@ -143,13 +143,13 @@ scale = page.scale(**experiments.CIFAR10)
 pairs = page.results(experiments.cifar10)
 again = page.results(experiments.cifar10_retrained, optional=True)
 printed = page.results(experiments.cifar10_as_printed)
-# The two pairs on which the training was chosen test nothing.
+# Without the two pairs on which the training was chosen.
 rest = pairs.only(lambda run: (run["class_a"], run["class_b"]) not in experiments.PAIRS.values())
 page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 page.text(rest, lambda u: {"of": len(pairs.published), "chose": len(experiments.PAIRS),
                           "left": len(rest.published), "measured": len(u)},
-          "The training was chosen on {chose} of the {of} class pairs. They test nothing, so that the means, "
-          "the box and the table of the bias leave them out: {measured} of {left} pairs remain.")
+          "The training was chosen on {chose} of the {of} pairs. The means, the box and the table of the "
+          "bias leave these out: {measured} of {left} pairs remain.")
 
 # %% [markdown]
 # ### A small step flips most images, equally long noise almost none
@@ -158,7 +158,7 @@ page.text(rest, lambda u: {"of": len(pairs.published), "chose": len(experiments.
 figures.show_means(page, "cifar10-means", rest, SHARES, CLASSES)
 
 # %% [markdown]
-# ### Long noise flips often on the same class pairs as in the paper
+# ### The shares differ between class pairs much as in the paper
 
 # %%
 page.picture(rest, lambda u: figures.draw_pairs(u, SHARES, CLASSES),
@@ -169,7 +169,8 @@ page.picture(rest, lambda u: figures.draw_pairs(u, SHARES, CLASSES),
 
 page.text(rest, lambda u: study.rank_facts(u, SHARES),
           "The rank correlation of our shares with the published ones over {n} pairs is {attack:.2f} for "
-          "attackable images (those of zero gradient counted) and {ten:.2f} for ten times longer noise.")
+          "attackable images (those of zero gradient counted; 95% interval {attack_low:.2f} to "
+          "{attack_high:.2f}) and {ten:.2f} ({ten_low:.2f} to {ten_high:.2f}) for ten times longer noise.")
 
 # %% [markdown]
 # ### Longer noise flips more than a flat boundary at the attack's distance predicts
@@ -178,9 +179,9 @@ page.text(rest, lambda u: study.rank_facts(u, SHARES),
 page.text(rest, lambda u: {"measured": figures.means(u, SHARES)[10]["mean"], "plane": 100 * float(
             planar_flip_probability(int(u.dimension.iloc[0]), 0.1, int(u.draws.max())))},
           "If the boundary near each image were a plane at the norm of its attack, noise of ten times that "
-          "norm would flip {plane:%} of the labels ({{ref}}`Theorem 1 <sutton-4-1>`; measured: "
-          "{measured:%}). The boundary may be nearer than the attack; {{ref}}`Section 4.1 <sutton-4-1>` "
-          "measures how much nearer.")
+          "norm would flip {plane:%} of the labels (by the exact formula of {{ref}}`Section 4.1 "
+          "<sutton-4-1>`; measured: {measured:%}). The boundary may be nearer than the attack is long; that "
+          "section measures how much.")
 
 # %% [markdown]
 # ## Where it differs, and why
@@ -194,8 +195,8 @@ page.text((pairs, printed), lambda u, plain: study.as_printed_in_words(u, plain,
 
 # %% [markdown]
 # - *Zero gradients.* The loss gradient of a very confident network can be exactly zero in 32-bit arithmetic ({ref}`Section 7.1 <sutton-7-1>`).
-#   The text leaves open whether such an image counts as attackable. The same rule counts it; the table of means and the box give the share
-#   without these images, too. The gradient of the *logit*, the value before the sigmoid, does not vanish.
+#   The text leaves open whether such an image counts as attackable; the same rule counts it. The gradient of the *logit*, the value before the
+#   sigmoid, has the same direction and does not vanish: the share that a step along it flips is the share without rounding to zero.
 # - *Another training.*
 
 # %%
@@ -204,14 +205,14 @@ page.text(again, lambda u: figures.retrained_in_words(u, CLASSES))
 # %% [markdown]
 # ### Bias over the pairs, column by column
 #
-# A single training may lie above or below the published one. A bias shows in the mean difference over pairs: it is clear where its
-# interval leaves out zero. Rows are not independent: all are of the same networks, and training and test images behave alike.
+# A bias is clear where the interval of the mean difference over pairs leaves out zero. Of twenty rows without a bias, one would do so by chance.
+# Rows are not independent: all are of the same networks, and training and test images behave alike.
 
 # %%
 page.extra("cifar10-bias", rest, lambda u: study.bias_of_tables(PAPER, u),
            "Ours minus published, over the measured class pairs (95% t interval over pairs)",
            header={"table": "table", "column": "column", "words": "mean difference",
-                   "absolute": "mean absolute difference", "n": "pairs"})
+                   "absolute": "mean absolute difference", "n": "pairs"}, fold="The differences one by one")
 page.text(rest, lambda u: study.bias_in_words(study.bias_of_tables(PAPER, u)))
 
 # %% [markdown]
@@ -219,14 +220,14 @@ page.text(rest, lambda u: study.bias_in_words(study.bias_of_tables(PAPER, u)))
 #
 # 1. A network can withstand thousands of random perturbations and still change its label under one small step.
 # 2. A noise test needs noise far longer than an attack, and misses most attackable images even then.
-# 3. What counts as attackable is a choice where gradients vanish: give the share both ways.
+# 3. Where the gradient of the loss vanishes, follow the logit's: it has the same direction.
 #
 # ## Try it
 #
 # - In the cell above, `np.isin(digits.target, (0, 1))`: digits that look less alike. The attacks should be longer, the order of the bars the
 #   same.
 # - `draws=200` in a quick run, which has 20: more images should have a flipped label, but far fewer than ten times as many.
-# - `classes=3 epochs=10 images_train=2000 architecture=sutton-vgg`: accuracy rises, and so should the norms of the attacks.
+# - `classes=3 epochs=10 images_train=2000 architecture=sutton-vgg`: accuracy should rise.
 #
 # ## Item by item
 #
@@ -242,13 +243,13 @@ page.box(
         ("fewest", "No: a small gradient step flips fewer than half, equally long noise practically "
                    "none."),
         "No: a small gradient step flips most images, equally long noise practically none."),
-    "It flips {step:.0f}% of test images, {zero:.0f}% if those count whose gradient rounds to zero (networks "
-    "are very sure there; paper, same pairs: {paper.step:.0f}%). {draws:,} noise samples of that length flip "
-    "{one} of {perturbed} ({low:.1f} to {high:.1f}%; paper: {paper.one:.1f}%), ten times longer {ten:.0f}% "
-    "(paper: {paper.ten:.0f}%).",
+    "It flips {step:.0f}% of test images, {logit:.0f}% if rounding never loses its direction (paper, same "
+    "pairs: {paper.step:.0f}%). Of {perturbed} images that it flips, {draws:,} equally long noise samples "
+    "flip {one} (95% interval {low:.1f} to {high:.1f}%; paper: {paper.one:.1f}%), ten times longer ones "
+    "{ten:.0f}% (paper: {paper.ten:.0f}%).",
     figures.first(
         facts, ("cats", "{pairs} of {of} class pairs; all contain cats."),
-        "{pairs} of {of} class pairs; half the printed dropout and epochs."),
+        "{pairs} of {of} class pairs; dropout and training time halved."),
     facts=facts, picture=figures.draw_means(page.best(rest), SHARES, CLASSES), alt=figures.MEANS)
 
 # %%

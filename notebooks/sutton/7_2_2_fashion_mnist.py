@@ -189,18 +189,18 @@ facts = figures.box_facts(page.best(pairs), SHARES, len(pairs.published))
 page.box(
     "On pictures of clothes, does an attack succeed where noise fails?",
     figures.first(
-        facts, ("alike", "Yes: the attack flips most images, equally long noise {words.one}, ten times "
-                         "longer noise fewer than half."),
-        ("some", "Partly: equally long noise flips a few, the attack {words.step}, ten times longer noise "
-                 "{words.ten}."),
-        "Partly: equally long noise flips {words.one}, but the attack {words.step}, ten times longer noise "
+        facts, ("alike", "Yes: the attack flips most images, equally long noise {words.one}; ten times "
+                         "longer noise flips fewer than half."),
+        ("some", "Partly: the attack flips {words.step}, equally long noise a few; ten times longer noise "
+                 "flips {words.ten}."),
+        "Partly: the attack flips {words.step}, equally long noise {words.one}; ten times longer noise flips "
         "{words.ten}."),
-    "The attack flips {step:.0f}% of test images, {zero:.0f}% if those count whose gradient rounds to zero "
-    "(networks are very sure there; paper, same pairs: {paper.step:.0f}%). Noise of its length flips {one} "
-    "of {perturbed} ({low:.1f} to {high:.1f}%; paper: {paper.one:.2g}%), ten times longer {ten:.0f}% (paper: "
+    "It flips {step:.0f}% of test images, {logit:.0f}% if rounding never loses its direction (paper, same "
+    "pairs: {paper.step:.0f}%). Of {perturbed} flipped images such noise flips {one} (95%: "
+    "{low:.1f} to {high:.1f}%; paper: {paper.one:.2g}%), ten times longer noise {ten:.0f}% (paper: "
     "{paper.ten:.0f}%).",
-    "{pairs} of {of} class pairs, and fewer successful attacks than in the paper."
-    if facts and facts["zero"] < facts["paper"]["step"] else "{pairs} of {of} class pairs.",
+    "{pairs} of {of} class pairs; fewer attacks succeed than published."
+    if facts and facts["logit"] < facts["paper"]["step"] else "{pairs} of {of} class pairs.",
     facts=facts, picture=figures.draw_means(page.best(pairs), SHARES, CLASSES), alt=figures.MEANS)
 
 # %%

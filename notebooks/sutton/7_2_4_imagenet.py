@@ -228,7 +228,7 @@ page.figure("figure-22", tested, photographs.draw_sizes if scale.network == "vgg
 # %%
 facts = photographs.facts(page.best(tested))
 page.box(
-    "Does random noise find the attacks on large photographs?",
+    "Does random noise find what attacks find on large photographs?",
     figures.first(
         facts, ("papers", "Rarely: most images can be attacked, and noise ten times as long flips "
                           "{ten_percent:.0f}% of them."),
@@ -236,13 +236,13 @@ page.box(
         "We could not test the paper's two networks; on a much smaller one, noise found {ten} of "
         "{attacked}."),
     figures.first(
-        facts, ("every", "An attack that changes each value by less than a tenth of its range (in the "
-                         "median image by at most {change:.0f}%) flips all {correct} correctly classified "
-                         "images ({confidence}% interval {small.low:.0f} to {small.high:.0f}%; paper: "
-                         "{paper.small:.0f}%)."),
-        "An attack that changes each value by less than a tenth of its range (in the median image by at most "
-        "{change:.0f}%) flips {small.hits} of {correct} correctly classified images ({confidence}% interval "
-        "{small.low:.0f} to {small.high:.0f}%; paper: {paper.small:.0f}%).")
+        facts, ("every", "An attack that changes every value by less than a tenth of its range (in "
+                         "half of the images by at most {change:.0f}%) flips all {correct} correctly "
+                         "classified images ({confidence}% interval {small.low:.0f} to {small.high:.0f}%; "
+                         "paper: {paper.small:.0f}%)."),
+        "An attack that changes every value by less than a tenth of its range (in half of the images by at "
+        "most {change:.0f}%) flips {small.hits} of {correct} correctly classified images ({confidence}% "
+        "interval {small.low:.0f} to {small.high:.0f}%; paper: {paper.small:.0f}%).")
     + " Noise ten times as long (Euclidean norm) flips {ten} of {attacked} ({low:.0f} to {high:.0f}%; paper: "
       "{paper.ten:.1f}%).",
     facts=facts, picture=photographs.draw_box(facts, example),

@@ -48,10 +48,10 @@ def scale_words(runs, of):
     tried, flipped = (sum(tables.flipped_by_step(part)[key] for part in parts) for key in ("of", "hits"))
     zero = f"{sum(part['saturated'] for part in parts):,}"
     perturbed = sum(tables.share(part, DELTAS[0])["of"] for part in parts)
-    return (f"{len(runs)} of {counted(of, 'problem')} are measured. Of their {images:,} training and test "
-            f"images, {correct:,} are correctly classified. {tried:,} of these were attacked. "
-            f"A step flips the label of {flipped:,}, and {zero} have a gradient of exactly zero; "
-            f"{perturbed:,} of the former were perturbed at random.")
+    return (f"{len(runs)} of {counted(of, 'class pair')} are measured. Of their {images:,} training and test "
+            f"images, {correct:,} are correctly classified, and {tried:,} of these were attacked. A step "
+            f"flips {flipped:,}; {zero} have a gradient of exactly zero. {perturbed:,} of the flipped ones "
+            "were perturbed at random.")
 
 
 def in_percent(share):
@@ -126,7 +126,9 @@ def box_facts(runs, printed, of, larger=None):
     return {"pairs": len(good), "of": of, "failed": len(runs) - len(good), "one": one["hits"],
             "perturbed": one["of"], "draws": int(good.draws.max()), "low": interval["low"],
             "high": interval["high"], "confidence": 95, "step": step["mean"],
-            "zero": shares["attack"]["mean"], "ten": ten["mean"],
+            "logit": shares["logit"]["mean"], "one_percent": one["mean"], "ten": ten["mean"],
+            "ends": " to ".join(dict.fromkeys(
+                f"{end(step['percents'].values()):.0f}%" for end in (min, max))),
             "paper": {"step": step["published"], "one": one["published"], "ten": ten["published"]},
             "fewest": step["mean"] < 50, "some": one["mean"] > 1, "most": step["mean"] > 50,
             "alike": step["mean"] > 50 > ten["mean"] and one["mean"] <= 1,
@@ -150,9 +152,9 @@ def draw_means(runs, printed, names, titles=()):
             continue
         ax.bar(place, shares[key]["mean"], width=0.66, alpha=0.55,
                color=display.PALETTE[1 if key == "step" else 0])
-        if key == "step" and (zero := shares["attack"]["mean"] - shares[key]["mean"]) > 0:
-            ax.bar(place, zero, bottom=shares[key]["mean"], width=0.66, alpha=0.25, color=display.PALETTE[1],
-                   label="zero gradient, if counted")
+        if key == "step" and (more := shares["logit"]["mean"] - shares[key]["mean"]) > 0:
+            ax.bar(place, more, bottom=shares[key]["mean"], width=0.66, alpha=0.25, color=display.PALETTE[1],
+                   label="more, if rounding never loses its direction")
         percents = shares[key]["percents"]
         places = dict(zip(percents, place + np.linspace(-0.2, 0.2, len(percents)) * (len(percents) > 1)))
         ax.plot([*places.values()], [*percents.values()], "o", ms=4, color=display.GUIDE, clip_on=False)
@@ -197,8 +199,9 @@ def draw_pairs(runs, printed, names):
     return figure
 
 
-MEANS = ("Bars: the share of test images that a gradient step flips (pale: zero gradient), and that noise of "
-         "one to ten times its norm flips. Dots are class pairs, lines the published means.")
+MEANS = ("Bars: the share of test images that a gradient step flips (pale: if rounding never loses "
+         "its direction), and that noise of one to ten times its norm flips. Dots are class pairs, lines the "
+         "published means.")
 
 
 def has_learned(problem, right, larger=None):
@@ -278,8 +281,7 @@ def retrained_in_words(again, names):
     return (f"Trainings vary with their seed, which also draws the images: over {len(parts)} further ones of "
             f"*{name(problem, names)}* the test accuracy is {accuracy}, the attackable share {attackable}, "
             f"the mean norm of the steps {min(norms):.2f} to {max(norms):.2f}, and noise of {DELTAS[-1]} "
-            f"times that norm flips {noise} of the labels. Where five or more trainings of a pair "
-            "succeeded, the tables compare its published values with their range ({ref}`rule <one-choice>`).")
+            f"times that norm flips {noise} of the labels.")
 
 
 def ends_in_words(shares):

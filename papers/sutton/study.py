@@ -370,7 +370,7 @@ def bias_in_words(rows):
     count = sum(map(len, clear.values()))
     parts = [f"The interval leaves out zero in {count or 'none'} of {len(rows)} rows."]
     parts += [f"Ours lie {side} the published values in these: "
-              + "; ".join(f"{row['table']}, {row['column']}" for row in some) + "."
+              + "; ".join(row["column"].removesuffix(", %") for row in some) + "."
               for side, some in clear.items() if some]
     return " ".join(parts) if rows else ""
 
@@ -378,15 +378,24 @@ def bias_in_words(rows):
 def rank_facts(runs, printed):
     """Rank correlations over problems of our shares with the published ones; {} of fewer than three.
 
-    "attack" counts images of zero gradient as attackable.
+    "attack" counts images of zero gradient as attackable; "_low" and "_high" are the ends of a bootstrap
+    interval over problems.
     """
     shares = figures.means(runs, printed)
     both = {key: [(share, printed[key][p]["test"]) for p, share in shares[key]["percents"].items()]
             for key in ("attack", 10)}
     if min(map(len, both.values())) < 3:
         return {}
-    attack, ten = (float(rank_correlations(*np.array(pairs).T[:, None])[0]) for pairs in both.values())
-    return {"attack": attack, "ten": ten, "n": len(both["attack"])}
+    facts = {"n": len(both["attack"])}
+    for name, pairs in zip(("attack", "ten"), both.values()):
+        ours, published = np.array(pairs).T
+        drawn = np.random.default_rng(0).integers(len(ours), size=(2_000, len(ours)))
+        resampled = rank_correlations(ours[drawn], published[drawn])
+        resampled = resampled[np.isfinite(resampled)]       # nan where a draw has one share alone
+        low, high = np.quantile(resampled, (0.025, 0.975)) if len(resampled) else (np.nan, np.nan)
+        facts |= {name: float(rank_correlations(ours[None], published[None])[0]),
+                  f"{name}_low": float(low), f"{name}_high": float(high)}
+    return facts
 
 
 def counting(zero):

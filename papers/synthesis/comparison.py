@@ -133,7 +133,9 @@ def compared(runs):
             low, high = interval(resampled)
             row |= {level: value, f"{level}_low": low, f"{level}_high": high,
                     f"{level}_predicts": bool(low > 0),
-                    f"{level}_better": bool(interval(resampled - base[level])[0] > 0)}
+                    **dict(zip((f"{level}_apart_low", f"{level}_apart_high"),
+                               interval(resampled - base[level])))}
+            row[f"{level}_better"] = bool(row[f"{level}_apart_low"] > 0)
         row["natural"], resampled = over_networks(data, name, generator("natural"), natural=True)
         row["natural_low"], row["natural_high"] = interval(resampled)
         rows.append(row)

@@ -15,7 +15,7 @@ NAMES = {"ren-a": "A", "ren-b": "B", "ren-c": "C", "shu-lenet": "LeNet", "shu-ml
 MEANINGS = {"mixing": "how far an image is mixed with another one until its label changes",
             "transfer": "how often other trainings misclassify images between adversarial ones",
             "distance": "how far an image moves in random directions until its label changes",
-            "gradient": "how far an image moves up the error's slope until its label changes",
+            "gradient": "distance to a label change where the error grows fastest",
             "roby": "how little the classes overlap"}
 LEVELS = {"networks": "over networks", "images": "over images\nof one network"}
 AXES = {"mixing": "1 − SSIM after mixing", "transfer": "misclassified share of the box",
@@ -63,11 +63,14 @@ def facts(rows, runs):
     inside = cheap.loc[cheap.images.idxmax()]
     return {"whole": len(runs) == len(NETWORKS), "networks": len(runs), "groups": len(set(data.groups)),
             "images": data.values["attack"].shape[1], "level": f"{LEVEL:.0%}", "cheap": len(cheap),
+            "cheap_names": ", ".join(INSTRUMENTS[name][1] for name in cheap.instrument),
             "alone_networks": int(data.natural.sum()), "meaning": MEANINGS[first["instrument"]],
             "cost": 100 * first["seconds"] / comparison.seconds_of(runs, "attack"),
             "predicting": int(cheap.networks_predicts.sum()), "alone": int((cheap.natural_low > 0).sum()),
             "name": _named(cheap, "networks"), "value": _with_interval(first, "networks"),
             "natural": _with_interval(first, "natural"), "margin": _with_interval(base, "networks"),
+            "apart": {"is": first["networks"] - base["networks"], "low": first["networks_apart_low"],
+                      "high": first["networks_apart_high"]},
             "margin_natural": _with_interval(base, "natural"), "top": _named(cheap, "images"),
             "within": _with_interval(inside, "images"), "margin_within": _with_interval(base, "images"),
             "predicts": bool(first["networks_predicts"]), "stays": bool(first["natural_low"] > 0),
@@ -93,24 +96,23 @@ def answer(facts):
     """The answer of the box, by the rule of the protocol; how the margin compares stands on the page."""
     if not facts.get("whole"):
         return "Too few networks are measured to tell."
-    if not facts["predicts"]:
-        return "None of {cheap} does reliably. The {name} comes closest: {meaning}."
-    only = "Only one of {cheap}" if facts["predicting"] == 1 else "Best of {cheap}"
-    return f"{only}, the {{name}}: {{meaning}}."
+    which = ("none is shown to. The {name} comes closest: {meaning}." if not facts["predicts"] else
+             "only the {name} is shown to: {meaning}." if facts["predicting"] == 1 else
+             "{predicting} are shown to. The {name} comes closest: {meaning}.")
+    return "Of {cheap} that take at most a tenth of its time, " + which
 
 
 def evidence(facts):
     """The evidence of the box; the answer about all networks has named the instrument."""
     whose = "its rank correlation" if facts.get("whole") else "the rank correlation of the {name}"
     return (f"Over {{networks}} networks of {{groups}} kinds {whose} with the attack is {{value.is:.2f}} "
-            "(1: same order, 0: none; {level} interval {value.low:.2f} to {value.high:.2f}), at {cost:.0f}% "
-            "of the attack's time.")
+            "({level} interval {value.low:.2f} to {value.high:.2f}; 1: same order, 0: none).")
 
 
 def limit(facts):
     """The limit of the box: the networks without adversarial training."""
-    chance = "" if facts.get("stays") else ": possibly chance"
-    return ("Over the {alone_networks} networks without adversarial training it is {natural.is:.2f} "
+    chance = "" if facts.get("stays") else ", possibly chance"
+    return ("Over the {alone_networks} not trained on attacks it is {natural.is:.2f} "
             f"({{natural.low:.2f}} to {{natural.high:.2f}}){chance}.")
 
 
@@ -122,17 +124,14 @@ def lessons(rows, runs):
                 "says.\n2. Look at naturally trained networks alone, too: adversarially trained ones can "
                 "make a correlation by themselves.\n3. Compare each cheap measure with the margin of the "
                 "logits, which costs one forward pass.")
-    networks = ("To rank networks, the {name} follows the attack ({value.is:.2f}); the margin of the logits "
-                "has {margin.is:.2f}." if own["predicts"] else
-                "To rank networks, no cheap instrument is reliable: attack them.")
-    natural = ("The adversarially trained networks do not make this correlation by themselves: without them "
-               "it is {natural.is:.2f}." if own["stays"] else
-               "The correlation over networks needs the adversarially trained ones: over the others alone it "
-               "is {natural.is:.2f}, with an interval that reaches below zero ({natural.low:.2f} to "
-               "{natural.high:.2f}).")
-    return prose.fill(f"1. {networks}\n2. To rank the images of one network, the {{top}} follows the attack "
-                      "most ({within.is:.2f}), {sharper} the margin ({margin_within.is:.2f}).\n3. " + natural,
-                      own)
+    natural = ("without them it is {natural.is:.2f}, too." if own["stays"] else
+               "without them it is {natural.is:.2f}, with an interval that reaches below zero.")
+    return prose.fill("1. Look at a ranking of networks without the adversarially trained ones, which can "
+                      "make it alone. The {name} has {value.is:.2f} over all; " + natural
+                      + "\n2. What ranks images need not rank networks: the margin of the logits has "
+                      "{margin_within.is:.2f} over the images of one network, {margin.is:.2f} over networks."
+                      "\n3. To rank the images of one network, the {top} follows the attack most "
+                      "({within.is:.2f}), {sharper} the margin.", own)
 
 
 # ---- drawings --------------------------------------------------------------------------------------------
