@@ -33,6 +33,8 @@ directions: int = None  # directions around each image; None takes the profile's
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
 
+from papers.sutton.experiments import CIFAR10
+from papers.sutton.theory.models import planar_flip_probability
 from papers.synthesis import claims, comparison, experiments, figures
 from report import display
 from report.page import start
@@ -200,6 +202,15 @@ page.text(instruments, lambda _: claims.outcome(judged))
 display.table(["claim of", "claim", "holds on", "numbers"],
               [[short, words, claims.where(*cases), numbers] for short, words, *cases, numbers in judged],
               "Claims judged on networks of other papers.", sentences=True)
+draws, printed = scale.draws, CIFAR10["paper"]["draws"]
+flat = {"mnist": planar_flip_probability(28 * 28, 1 / 10, draws),
+        "more": planar_flip_probability(28 * 28, 1 / 10, printed),
+        "cifar10": planar_flip_probability(3 * 32 * 32, 1 / 10, printed)}
+page.text(instruments, lambda _: {name: 100 * share for name, share in flat.items()} | {
+    "draws": draws, "printed": printed},
+          "Noise finds a boundary more easily in fewer dimensions. Were all boundaries flat and as far away as the "
+          "attack, {draws} noise samples ten times as long would flip {mnist:.0f}% of these images, the "
+          "{printed:,} of Sutton et al. {more:.0f}%, and {cifar10:.1g}% of CIFAR-10's.")
 
 # %% [markdown]
 # ## Where it differs, and why
