@@ -311,7 +311,7 @@ page.box(
     + " On the two best protected networks it is larger on clean images" * larger
     + ", and smaller on adversarial ones" * (larger and facts["best"]["smaller"]) + "." * larger,
     "Our adversarial training was short. " * bool(facts and facts["short"])
-    + "Retraining alone can change ROBY on clean images by more than {chance} of these pairs differ."
+    + "For {chance} pairs the difference on clean images is smaller than retraining alone can cause."
     * (chance is not None),
     facts=facts and facts | {"chance": chance}, results=BOTH, picture=defence.draw_slopes(*best) if facts else None,
     alt="A line for each pair from the natural to the robust network: ROBY falls or rises.")

@@ -304,7 +304,7 @@ page.box(
     "Do boundary distances reveal that an image was attacked?", answer,
     "Trained on OptMargin (noise-resistant), the classifier errs on {errors.benign:.0f}% of clean and "
     "{errors.margin:.0f}% of attacked digits ({n} each; paper: {print.benign} and {print.margin}%), the "
-    "threshold on at most {limit:.0f}% of either. A classifier of OptBrittle (smallest change) misses "
+    "threshold on at most {limit:.0f}% of either. One trained on OptBrittle (smallest change) misses "
     "{missed:.0f}% of OptMargin.",
     "Both learned from {learned:,} digits (paper: {printed:,}); no attack aimed at them.",
     facts=facts, picture=detection.draw_compared(facts) if facts else None,

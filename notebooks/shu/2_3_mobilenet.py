@@ -296,9 +296,9 @@ page.box(
     "Are random images between adversarial versions of one aeroplane misclassified, too?",
     "By the attacked network: {parts.strict} or {parts.loose}, depending on which pixel values vary.",
     "An attack made {versions} misclassified versions; random images draw pixel values between their "
-    "extremes. If values vary that all versions change, {strict:.0f}% are misclassified; if those that most "
-    "change, {loose:.1f}% (paper: {paper:.0f}%). {others} unattacked networks trained alike misclassify "
-    "{least:.0f}% to {most:.0f}% of these.",
+    "extremes. If only values changed in all vary, {strict:.0f}% are misclassified; if those "
+    "in most, {loose:.1f}% (paper: {paper:.0f}%). {others} unattacked networks trained alike misclassify "
+    "{least:.0f}% to {most:.0f}% of either.",
     "On clean images ours err {times} as the paper's.",
     facts=facts, picture=beyond.draw_networks(facts) if facts else None, results=(sweeps, networks),
     alt="Bars in two groups, by which pixel values are random: the share of samples that the attacked "

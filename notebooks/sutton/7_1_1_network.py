@@ -277,7 +277,7 @@ page.box(
     "({pairs.cifar10} pairs; paper: {paper.cifar10:.0f}%), {fashion_mnist:.0f}% on clothes "
     "({pairs.fashion_mnist}; paper: {paper.fashion_mnist:.0f}%), {gtsrb:.0f}% on traffic signs "
     "({pairs.gtsrb}; paper: {paper.gtsrb:.0f}%).",
-    "Images whose step is lost to rounding count as flipped.",
+    "Images whose gradient rounds to zero count as flipped.",
     facts=facts, picture=study.draw_test(shares),
     alt="Bars for three data sets: the share of attackable test images, ours and the paper's.")
 

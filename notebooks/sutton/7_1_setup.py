@@ -309,8 +309,8 @@ page.box(
     "Not everywhere: a slow version of the text's steps differs, or an error goes unnoticed.",
     "Label, attack length and first flip by noise agree for {same} of {images} test images; "
     + ("all {caught}" if alike else "{caught} of {mutants}") + " errors that we built in are detected.",
-    "The text does not say how an image counts if the network is so sure that the gradient, the attack's "
-    "direction, rounds to zero; our tables mostly count it as attackable.", facts=facts,
+    "The text does not say how an image counts if the network is so sure that the attack's gradient rounds "
+    "to zero; our tables count it as attackable, boxes give both.", facts=facts,
     picture=definitions.draw_slopes(),
     alt="The more confident the network, the smaller its gradient, until 32-bit arithmetic rounds it to "
         "zero, first for class 1.")

@@ -240,7 +240,7 @@ page.box(
                          "half of the images by at most {change:.0f}%) flips all {correct} correctly "
                          "classified images ({confidence}% interval {small.low:.0f} to {small.high:.0f}%; "
                          "paper: {paper.small:.0f}%)."),
-        "An attack that changes every value by less than a tenth of its range (in half of the images by at "
+        "An attack that changes every value by less than a tenth of its range (in half the images by at "
         "most {change:.0f}%) flips {small.hits} of {correct} correctly classified images ({confidence}% "
         "interval {small.low:.0f} to {small.high:.0f}%; paper: {paper.small:.0f}%).")
     + " Noise ten times as long (Euclidean norm) flips {ten} of {attacked} ({low:.0f} to {high:.0f}%; paper: "

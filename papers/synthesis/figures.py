@@ -15,7 +15,7 @@ NAMES = {"ren-a": "A", "ren-b": "B", "ren-c": "C", "shu-lenet": "LeNet", "shu-ml
 MEANINGS = {"mixing": "how far an image is mixed with another one until its label changes",
             "transfer": "how often other trainings misclassify images between adversarial ones",
             "distance": "how far an image moves in random directions until its label changes",
-            "gradient": "distance to a label change where the error grows fastest",
+            "gradient": "distance to a label change along the error's gradient",
             "roby": "how little the classes overlap"}
 LEVELS = {"networks": "over networks", "images": "over images\nof one network"}
 AXES = {"mixing": "1 − SSIM after mixing", "transfer": "misclassified share of the box",
@@ -97,7 +97,7 @@ def answer(facts):
     if not facts.get("whole"):
         return "Too few networks are measured to tell."
     which = ("none is shown to. The {name} comes closest: {meaning}." if not facts["predicts"] else
-             "only the {name} is shown to: {meaning}." if facts["predicting"] == 1 else
+             "only one is shown to, the {name}: {meaning}." if facts["predicting"] == 1 else
              "{predicting} are shown to. The {name} comes closest: {meaning}.")
     return "Of {cheap} that take at most a tenth of its time, " + which
 
