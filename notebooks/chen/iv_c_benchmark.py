@@ -189,8 +189,8 @@ page.text((natural, again), ranking.spread,
           "({all.low:.3f} to {all.high:.3f}). If other architectures vary as {model} does, two trainings of "
           "one network differ by up to {limit:.2f} in 95 of 100 cases. Only {apart} of the {pairs} pairs of "
           "architectures differ by more. This noise alone does not explain why ROBY and the attack, measured "
-          "on the same networks, disagree: over the {seeds.n} trainings their rank correlation is {rank:.2f}, "
-          "and the weaker attack flips {flipped}.")
+          "on the same networks, disagree: over the {seeds.n} trainings their rank correlation is "
+          "{rank:.2f}, and the weaker attack flips {flipped}.")
 
 # %% [markdown]
 # ## Where it differs, and why
@@ -213,9 +213,9 @@ page.extra("by-features", natural, ranking.by_features,
 
 # %%
 page.text(natural, ranking.answer,
-          "The rank correlation of its success with that of our weaker attack is {apart}: where this interval "
-          "ends below 1, the order depends on the attack. ROBY (L2) has {logits.code_2} with the later code's "
-          "attack and {logits.third_2} with ours.")
+          "The rank correlation of its success with that of our weaker attack is {apart}: where this "
+          "interval ends below 1, the order depends on the attack. ROBY (L2) has {logits.code_2} with the "
+          "later code's attack and {logits.third_2} with ours.")
 page.extra("attacks", natural, ranking.attacks,
            "Success of each attack, lowest to highest, beside the published success of its norm (L∞ or L2); "
            "rank correlations with 95% intervals over networks", header=ranking.ATTACKS,
@@ -227,9 +227,9 @@ page.extra("suspects", suspects, ranking.suspected,
                "deviation": "mean deviation"}, fold="Other ways to understand the text, on three networks")
 page.text(suspects, ranking.of_suspects,
           "We tried other readings of the text's attack on {networks} networks. The best, *{best}*, is "
-          "{off:.1f} points off the published success on average, the text's own {text:.1f}. By {{ref}}`a rule "
-          "fixed beforehand <which-pgd>` {taken} in our tables. Why the attack flips more digits here than in "
-          "the paper is not known.")
+          "{off:.1f} points off the published success on average, the text's own {text:.1f}. By {{ref}}`a "
+          "rule fixed beforehand <which-pgd>` {taken} in our tables. Why the attack flips more digits here "
+          "than in the paper is not known.")
 page.text(natural, ranking.answer,
           "The weaker attack's success lies {third_off} points off the published one. The ranking above thus "
           "tests whether ROBY follows an attack, not the paper's own ranking.")

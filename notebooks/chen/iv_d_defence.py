@@ -313,7 +313,8 @@ page.box(
     "Our adversarial training was short. " * bool(facts and facts["short"])
     + "For {chance} pairs the difference on clean images is smaller than retraining alone can cause."
     * (chance is not None),
-    facts=facts and facts | {"chance": chance}, results=BOTH, picture=defence.draw_slopes(*best) if facts else None,
+    facts=facts and facts | {"chance": chance}, results=BOTH,
+    picture=defence.draw_slopes(*best) if facts else None,
     alt="A line for each pair from the natural to the robust network: ROBY falls or rises.")
 
 # %%

@@ -253,7 +253,8 @@ rows = costs(page.best(natural))
 facts = cost.shares(rows)
 page.box(
     "Is ROBY, a robustness score without an attack, much cheaper than one?",
-    "Yes: the attack takes some {times.least:.0f} to {times.most:.0f} times as long, depending on the network.",
+    "Yes: the attack takes some {times.least:.0f} to {times.most:.0f} times as long, depending on the "
+    "network.",
     "On {networks} {names} networks ROBY takes {ratio:.1f}% of the attack's time ({low:.1f}% to "
     "{high:.1f}% by network; paper, ten networks: {paper:.1f}%).",
     "Each network was timed once; a single timing can be off by {error:.0f}%.",

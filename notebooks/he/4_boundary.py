@@ -149,8 +149,8 @@ page.text(distances, summaries.by_kind,
           "step {step}). The paper's claim that attacked digits have a nearer boundary {nearer}.")
 page.text(distances, summaries.nearest,
           "Random directions exaggerate distances: the best of {directions:,} meets a flat boundary some "
-          "{factor:.0f} times as far away as its nearest point (without clipping). At a flat boundary as near "
-          "as the one that OptBrittle crosses, {attack:.2g}, clean digits would have {flat:.2f}.")
+          "{factor:.0f} times as far away as its nearest point (without clipping). At a flat boundary as "
+          "near as the one that OptBrittle crosses, {attack:.2g}, clean digits would have {flat:.2f}.")
 page.text(distances, boundary.all_data,
           "Many random directions reach no boundary: {mnist-normal.benign.never:.0%} of those from a clean "
           "digit find no other class within the search, and {mnist-normal.margin.never:.0%} of those from an "
@@ -186,9 +186,9 @@ def by_step(runs):
 
 
 page.text(searches, by_step,
-          "For {brittle.examples} OptBrittle examples the median distance is {brittle.fine} with the finer step "
-          "and {brittle.coarse} with the paper's. The fault changes {brittle.struck} of them: their mean "
-          "distance over directions becomes {brittle.wrong}, the value without a boundary, instead of "
+          "For {brittle.examples} OptBrittle examples the median distance is {brittle.fine} with the finer "
+          "step and {brittle.coarse} with the paper's. The fault changes {brittle.struck} of them: their "
+          "mean distance over directions becomes {brittle.wrong}, the value without a boundary, instead of "
           "{brittle.right}. It changes {benign.struck} of {benign.examples} clean digits.")
 
 # %% [markdown]
@@ -307,11 +307,11 @@ if facts:
               "The three kinds of digit stand in another order in this run.")
 page.box(
     "How far is the boundary, where labels change, from clean and attacked images?", answer,
-    "In the best of {directions:,} random directions labels change at {benign} (clean), {margin} (OptMargin), "
-    f"{'at most ' * facts.get('touches', False)}{{brittle}} (OptBrittle; root mean square, pixels "
-    "{pixels}; medians of {n} digits).",
-    f"{'Chosen directions are much shorter: ' * bool(facts and facts['missed'])}OptBrittle moves clean digits "
-    "across a boundary at {attack:.2g} (mean).",
+    "In the best of {directions:,} random directions labels change at {benign} (clean), {margin} "
+    f"(OptMargin), {'at most ' * facts.get('touches', False)}{{brittle}} (OptBrittle; root mean square, "
+    "pixels {pixels}; medians of {n} digits).",
+    f"{'Chosen directions are much shorter: ' * bool(facts and facts['missed'])}OptBrittle moves clean "
+    "digits across a boundary at {attack:.2g} (mean).",
     facts=facts, picture=summaries.draw_nearest(best, facts["attack"]) if facts else None,
     alt="Three rows of dots, one dot a digit: the distance to the nearest boundary of clean digits, of "
         "OptMargin and of OptBrittle; a line marks how far OptBrittle moves clean digits.")

@@ -144,10 +144,10 @@ page.picture(classifiers, detection.draw_errors, caption=(
     "Errors of the boundary classifier with 95% intervals (dots), and published (ticks)"),
     alt="A panel a network: errors on clean digits and on two attacks, by the attack of the training.")
 page.text(classifiers, detection.missed,
-          "On the normal MNIST network a classifier trained on OptMargin takes {known.margin.percent:%} of the "
-          "OptMargin and {known.brittle.percent:%} of the OptBrittle examples for clean ones "
-          "(n = {known.margin.of} and {known.brittle.of}). Trained on OptBrittle, it takes {percent:%} of the "
-          "OptMargin examples for clean ones (n = {of}; paper: {paper:%}).")
+          "On the normal MNIST network a classifier trained on OptMargin takes {known.margin.percent:%} of "
+          "the OptMargin and {known.brittle.percent:%} of the OptBrittle examples for clean ones "
+          "(n = {known.margin.of} and {known.brittle.of}). Trained on OptBrittle, it takes {percent:%} of "
+          "the OptMargin examples for clean ones (n = {of}; paper: {paper:%}).")
 page.text(classifiers, detection.on_fgsm,
           "Trained and tested on FGSM examples, it takes {missed.percent:%} of them for clean ones "
           "(n = {missed.of}; paper: {paper.missed:%}) and {flagged.percent:%} of the clean digits for "
@@ -193,8 +193,8 @@ page.text(surroundings, lambda runs: detection.cost(runs)["looks"] | {
         "copies": boundary.REGIONS["mnist-normal"].samples},
         "On the normal MNIST network the line searches take {mnist_normal_benign:,.0f} forward passes "
         "around a benign digit, {mnist_normal_margin:,.0f} around an OptMargin image and "
-        "{mnist_normal_brittle:,.0f} around an OptBrittle image (means over images); a vote over noisy copies "
-        "takes {copies}.")
+        "{mnist_normal_brittle:,.0f} around an OptBrittle image (means over images); a vote over noisy "
+        "copies takes {copies}.")
 
 # %% [markdown]
 # ## Where it differs, and why

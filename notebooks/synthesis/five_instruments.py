@@ -208,9 +208,9 @@ flat = {"mnist": planar_flip_probability(28 * 28, 1 / 10, draws),
         "cifar10": planar_flip_probability(3 * 32 * 32, 1 / 10, printed)}
 page.text(instruments, lambda _: {name: 100 * share for name, share in flat.items()} | {
     "draws": draws, "printed": printed},
-          "Noise finds a boundary more easily in fewer dimensions. Were all boundaries flat and as far away as the "
-          "attack, {draws} noise samples ten times as long would flip {mnist:.0f}% of these images, the "
-          "{printed:,} of Sutton et al. {more:.0f}%, and {cifar10:.1g}% of CIFAR-10's.")
+          "Noise finds a boundary more easily in fewer dimensions. Were all boundaries flat and as far away "
+          "as the attack, {draws} noise samples ten times as long would flip {mnist:.0f}% of these images, "
+          "the {printed:,} of Sutton et al. {more:.0f}%, and {cifar10:.1g}% of CIFAR-10's.")
 
 # %% [markdown]
 # ## Where it differs, and why
