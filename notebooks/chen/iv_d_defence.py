@@ -299,8 +299,7 @@ page.figure("figure-9", robust_digits, **figures.of_maps("map_text", "adversaria
 # %%
 best = page.best(*BOTH)
 facts = defence.facts(*best)
-larger = bool(facts) and facts["best"]["larger"]
-chance = defence.within_chance(*best, page.best(again))
+larger, chance = bool(facts) and facts["best"]["larger"], defence.within_chance(*best, page.best(again))
 mixed = not facts or facts["true"]["original"]["below"] < 0.9 * facts["true"]["original"]["of"]
 page.box(
     "Is ROBY, a robustness score, smaller (better) after adversarial training?",
