@@ -279,7 +279,7 @@ def test_a_quoted_mean_is_compared_with_the_interval_of_ours():
     assert rule.judge(moved)[0]
     # Within the deviation over problems (3.78), outside the interval of the mean.
     holds, evidence = rule.judge(moved.assign(test=moved.test - 2))
-    assert not holds and "with 99% confidence -2.4" in evidence
+    assert not holds and "95% interval -2.2" in evidence
     assert rule.outcome([rows[:4]])[0] is None
     unlike = claims.claim["table-5"]["Mean training susceptibility"]
     assert unlike.open == "the mean of the published cells is 90.21%, not 85%"

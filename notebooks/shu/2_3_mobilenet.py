@@ -129,11 +129,12 @@ def bim(runs):
 # ## What came out
 
 # %%
+PRINTED = pd.Series([v for k, v in experiments.PAPER["table-8"].rows[0].items() if k.startswith("M")])
+
+
 def trained(runs):
     """Facts: errors of the networks on test and training images, their epochs, and the published errors."""
-    errors_of = {"test": runs.test_error, "train": runs.train_error,
-             "paper": pd.Series([v for k, v in experiments.PAPER["table-8"].rows[0].items()
-                                 if k.startswith("M")])}
+    errors_of = {"test": runs.test_error, "train": runs.train_error, "paper": PRINTED}
     return {"epochs": runs.epochs.max(), "n": len(runs)} | {
         f"{name}_{end}": 100 * getattr(errors, end)() for name, errors in errors_of.items()
         for end in ("min", "max")} if len(runs) else {}
@@ -212,6 +213,7 @@ page.text(balls, in_balls,
         "none). In a box of {more} values each network errs on at least {all:.1%}; its samples lie at a mean "
         "squared L2 distance of {sampled} (paper: {their_samples}), so it does not repeat the paper's box.")
 
+
 # %% [markdown]
 # ## Three things to remember
 #
@@ -229,10 +231,16 @@ page.text(balls, in_balls,
 #
 # ### Table 8: errors of the five networks on clean images
 #
-# The length of the training is not published. Ours has 20 epochs, as many as a core trains in two hours.
+# The length of the training is not published. Ours has 20 epochs, as many as a core trains in two hours. Where all of our networks err more
+# often than all published ones they are other networks, and their errors are printed in grey.
 
 # %%
-page.table("table-8", networks, lambda runs: [figures.errors(runs)])
+def of_five(runs):
+    worse = f"proxy: after {runs.epochs.max()} epochs all errors are above all published ones"
+    return [figures.errors(runs) | {"status": worse if runs.test_error.min() > PRINTED.max() else None}]
+
+
+page.table("table-8", networks, of_five)
 
 # %% [markdown]
 # ### Table 9: errors on the attack's own images

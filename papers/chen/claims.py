@@ -64,13 +64,13 @@ def grouping(holds, says):
     return with_status(
         holds, says=says, view=lambda data: {"": data["neighbours_pct"] | {"status": data["status"]}},
         reads="grouping is measured by the share of images whose nearest neighbour in the map has their "
-              "class; “clearly” names no bound")
+              "class")
 
 
-claim("figure-1", "loses the grouping")(grouping(
+claim("figure-1", "loses the grouping", leaves="“clearly” names no bound")(grouping(
     lambda c: c.natural_clean > c.natural_adversarial,
     "{natural_clean:%} on clean and {natural_adversarial:%} on adversarial images"))
-claim("figure-1", "even on adversarial samples")(grouping(
+claim("figure-1", "even on adversarial samples", leaves="“clearly” names no bound")(grouping(
     lambda c: c.robust_adversarial > c.natural_adversarial,
     "{robust_adversarial:%} of the robust and {natural_adversarial:%} of the natural network"))
 

@@ -58,7 +58,7 @@ def subjects(profile):
 
 
 # What the scales of all pages have: the networks, and the rate of the attacks by optimisation.
-NETWORKS = dict(nets=[*map(subjects, PROFILES)], rate=[0.4, 0.1, None], subject="all", seed=0)
+NETWORKS = dict(nets=[*map(subjects, PROFILES)], rate=[0.4, 0.2, None], subject="all", seed=0)
 
 
 def attacks_on(dataset, rate=None):
@@ -173,8 +173,8 @@ def blocks(scale, size):
 
 # ---- Section 3: OptMargin against region classification --------------------------------------------------
 ATTACK_SCALE = scales(
-    **NETWORKS, tested=[5, 40, 1000], sample=[3, 10, 100], whole=[3, 10, 100], margin=[3, 5, 25],
-    blocks=[1, 1, 20], iterations=[3, 20, 1000], shown=[2, 4, 4], tried=[1, 1, 25],
+    **NETWORKS, tested=[5, 20, 1000], sample=[3, 6, 100], whole=[3, 6, 100], margin=[3, 3, 25],
+    blocks=[1, 1, 20], iterations=[3, 10, 1000], shown=[2, 4, 4], tried=[1, 1, 25],
     trained=[(models.SMOKE, models.SMOKE), (models.SMOKE, models.QUICK),
              (models.NATURAL_SHORT, models.NATURAL_FAST)])
 
@@ -259,8 +259,8 @@ settings = Experiment("he/settings", attack_under, plan_settings, sizes=("iterat
 
 # ---- Section 4: line searches along random directions ----------------------------------------------------
 DISTANCE_SCALE = scales(
-    **NETWORKS, sample=[6, 8, 100], whole=[6, 8, 100], size=[6, 8, 25], blocks=[1, 1, 20],
-    iterations=[3, 20, 1000], directions=[18, 48, 784], cifar_directions=[18, 50, 1000], coarser=[3, 1, 1],
+    **NETWORKS, sample=[6, 6, 100], whole=[6, 6, 100], size=[6, 4, 25], blocks=[1, 1, 20],
+    iterations=[3, 10, 1000], directions=[18, 36, 784], cifar_directions=[18, 50, 1000], coarser=[3, 2, 1],
     compared=[2, 2, 10], mnist_step=0.02)
 
 
@@ -340,12 +340,12 @@ line_searches = Experiment("he/line-searches", search_by_steps, plan_line_search
 
 # ---- Section 5: classifiers of boundary distances --------------------------------------------------------
 CLASSIFIER_SCALE = scales(
-    **NETWORKS, blocks=[1, 1, 100], iterations=[3, 10, 1000], coarser=[9, 2, 1],
+    **NETWORKS, blocks=[1, 1, 100], iterations=[3, 5, 1000], coarser=[9, 3, 1],
     mnist=[dict(sample=6, size=6, directions=18, training=5),
-           dict(sample=16, size=16, directions=49, training=200),
+           dict(sample=8, size=8, directions=36, training=100),
            dict(sample=10_000, size=100, directions=784, training=2000)],
     cifar10=[dict(sample=6, size=6, directions=36, training=5),
-             dict(sample=16, size=16, directions=50, training=200),
+             dict(sample=8, size=8, directions=36, training=100),
              dict(sample=450, size=10, directions=1000, training=4000)])
 # Of the data sets: first test image, line searches (RMS), and how classifiers are trained.
 FIRST_SURROUNDED = FIRST | {"mnist": 0}
@@ -478,8 +478,8 @@ IMAGENET_SCALE = scales(
     nets={"imagenet": Subject(imagenet_samples.SPEC.name, "he-squeezenet", None)},
     rate=[0.2, 0.05, None], subject="all", seed=0, sample=[4, 2, 450], size=[4, 2, 5], blocks=[1, 1, 90],
     iterations=[3, 2, 1000],
-    directions=[12, 36, 1000], step=[0.12, 0.08, 0.01], least=[4, LEAST, LEAST], steps=[5, 10, 4000],
-    noises=[5, 20, 100], shown=1)
+    directions=[12, 12, 1000], step=[0.12, 0.08, 0.01], least=[4, LEAST, LEAST], steps=[5, 10, 4000],
+    noises=[5, 10, 100], shown=1)
 
 
 def plan_imagenet_examples(scale):

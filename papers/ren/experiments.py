@@ -21,7 +21,7 @@ SETTINGS = ((64, 255), (128, 255), (128, 128))  # t and T of Table IV
 # ---- scales ----------------------------------------------------------------------------------------------
 # At `quick`, too, the networks are those that are kept: nothing is trained.
 _NETS = dict(nets=[1, 1, 5], recipe=[models.SMOKE, models.PAPER, models.PAPER], seed=0, dataset="mnist")
-_SEARCH = _NETS | dict(images=[100, 1_000, 10_000], threshold=0.99, iterations=9)
+_SEARCH = _NETS | dict(images=[100, 300, 10_000], threshold=0.99, iterations=9)
 NETWORKS = scales(**_NETS)
 BORDERLINE = scales(**_SEARCH, compared=[5, 20, 50], architecture="a", digit=0)
 SIMULATION = scales(

@@ -299,7 +299,7 @@ def published(images):
 
 CIFAR10 = {
     "smoke": SMOKE | dict(classes=2, printed=1, again=1),
-    "quick": QUICK | dict(classes=3, epochs=80, images_attack=4, images_random=2, printed=0, again=0),
+    "quick": QUICK | dict(classes=2, epochs=80, images_attack=4, images_random=2, printed=0, again=0),
     "paper": published(10_000) | dict(classes=10, architecture="sutton-vgg", printed=10, again=len(SEEDS))}
 
 
@@ -382,7 +382,7 @@ training_noise = Experiment("sutton/training-noise", measure_noise, plan_noise, 
 # ---- Fashion-MNIST (Section 7.2.2) -----------------------------------------------------------------------
 FASHION_MNIST = {
     "smoke": SMOKE | dict(classes=4, printed=1, again=1),
-    "quick": QUICK | dict(classes=3, printed=0, again=0),
+    "quick": QUICK | dict(classes=2, printed=0, again=0),
     "paper": published(12_000) | dict(classes=10, printed=9, again=len(SEEDS))}
 
 
@@ -666,5 +666,5 @@ network_study = Experiment("sutton/network-study", measure_study, plan_study, sc
 # ---- the summary (Section 3) -----------------------------------------------------------------------------
 # The page shows what the other pages have recorded; in `smoke` and `quick` it computes few runs a data set.
 FEW = dict(classes=2, network="squeezenet", blocks=1, size=4, largest=5.0)
-PARADOX = {"smoke": SMOKE | FEW, "quick": QUICK | FEW | dict(epochs=60),
+PARADOX = {"smoke": SMOKE | FEW, "quick": QUICK | FEW | dict(epochs=40, size=2),
            "paper": published(10_000) | FEW}
