@@ -56,9 +56,8 @@ run: $(READY)
 
 # One worker more than cores: some wait for a browser or a kernel.
 test: $(READY)
-	@ruff check .
-	@lint-imports --no-cache | tail -n 4
-	@basedpyright
+	@python -m tests.warm < /dev/null 2> /dev/null & \
+	    ruff check . && lint-imports --no-cache | tail -n 4 && basedpyright
 	@OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE python -m pytest -n $$(($(JOBS) + 1)) --dist worksteal
 
 ifeq ($(PROFILE),smoke)
@@ -120,7 +119,7 @@ lock: $(READY)
 # clone's stays as it is.
 LOCK ?= requirements.lock
 SOUND = grep -qsF "$(abspath $(VENV))" $(VENV)/bin/activate && \
-    "$(BIN)/python" -c 'import sys, pip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
+    "$(BIN)/python" -I -c 'import sys, pip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
 OWNER = $(shell cat $(VENV)/lib/python3*/site-packages/boundary_book.pth 2>/dev/null)
 ifneq ($(wildcard $(VENV)),)
 ifneq ($(shell $(SOUND) && echo yes),yes)

@@ -64,13 +64,14 @@ def on_pairs(experiment, table, leave=()):
              if (u["class_a"], u["class_b"]) not in leave}
     steps = pd.Series([tables.flipped_by_step(part)["percent"] for part in parts.values()])
     counted = np.mean([tables.percent(part, "attack") for part in parts.values()])      # zero gradients, too
+    logit = np.mean([part["logit_attack"]["susceptibility"] for part in parts.values()])
     one = [tables.share(part, 1) for part in parts.values()]
     noise = percentage(*(sum(share[name] for share in one) for name in ("hits", "of")))
     ten = [tables.percent(part, 10) for part in parts.values()]
     paper = [published["test"] for published in reference.paper("sutton")[table].rows
              if published.get("quantity") in (None, tables.QUANTITIES["attack"])
              and (published["class_a"], published["class_b"]) in parts]
-    return {"pairs": len(parts), "of": [*parts], "step": steps.mean(), "counted": counted,
+    return {"pairs": len(parts), "of": [*parts], "step": steps.mean(), "counted": counted, "logit": logit,
             "over": beyond.interval(steps), "samples": int(runs.draws.max()),
             "noise": noise, "one": noise["hits"] or "none", "perturbed": noise["of"],
             "ten": float(np.mean([share for share in ten if share is not None])), "paper": np.mean(paper)}

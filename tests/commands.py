@@ -35,9 +35,10 @@ ELSEWHERE = {
     "(conda|bash postBuild).*": "test_workflow.py: postBuild, and the lock that environment.yml names"}
 SMALLER = {
     r"HOURS=\d+": "HOURS=0.002", r"JOBS=\d+": "JOBS=1", r"xargs -P 8": "xargs -P 1", r"seq 0 39": "seq 0 0",
-    "(?<=-p device )cuda": "cpu", "he/attacks": "sutton/network-study",
+    "(?<=-p device )cuda": "cpu", "he/attacks": "shu/projection",
     r"ren/iv_simulation(?=\.ipynb sweeps)": "sutton/4_1_one_point",     # a page with numbers of its own
-    r"ren/(ii_networks|iv_simulation)": "sutton/7_1_1_network",
+    r"ren/ii_networks(?=\.ipynb)": "sutton/7_1_1_network",     # computes a run
+    r"ren/(ii_networks|iv_simulation)": "sutton/4_2_two_balls",
     r"(?<=-p profile )(quick|paper)(?! -p \w+ none)": "smoke",
     "^snakemake": "snakemake -n",
     r"=/(data|scratch)\b": r"=$PWD/_runs/\1",

@@ -95,6 +95,11 @@ def smoke(tmp_path_factory):
     """
     base, alone = tmp_path_factory.getbasetemp(), "PYTEST_XDIST_WORKER" not in os.environ
     folder = (base if alone else base.parent) / "smoke"
+    folder.mkdir(exist_ok=True)
+    if "BOOK_OF_TESTS" in os.environ:    # `.ci/run`: the runs are those of `make book PROFILE=smoke`
+        (ROOT / "_runs").mkdir(exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            (folder / "runs").symlink_to(ROOT / "_runs")
 
     def outcome(name):
         return folder / "outcomes" / f"{name.replace('/', '-')}.json"

@@ -140,9 +140,12 @@ if __name__ == "__main__":
     runtime.prepare()
     # Who imports this module for `Runs` needs none of what follows.
     os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")  # as a kernel sets it
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")    # as ipykernel sets it for its debugger
+    import ipykernel.debugger  # noqa: F401  (a kernel imports it, and with it debugpy, as it starts)
     import ipykernel.kernelapp  # noqa: F401  (of a kernel)
     import jupyter_client.provisioning.local_provisioner as provisioner
     import sklearn.datasets  # noqa: F401  (of embedded sample data)
+    import sklearn.manifold  # noqa: F401  (of three pages)
     import torch._dynamo  # noqa: F401  (torch imports it for its first optimiser)
     import torchvision.models  # noqa: F401  (of six pages: it takes three times as long as torch)
 

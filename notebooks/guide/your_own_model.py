@@ -107,8 +107,8 @@ page.box(
     "Copy the script on this page: it attacks any image classifier and writes a report card.",
     "For its small example network, accuracy is {accuracy:.0f}% on clean digits (n = {n}) and {pgd:.0f}% "
     "under a gradient attack (PGD, each pixel changed by at most {size:.2g} of its range; n = {attacked}).",
-    "Compare networks on the same images only, since other images change every number: the tables below are "
-    "a rough guide.",
+    "Compare networks on the same images only: other images change every number, so the tables below are a "
+    "rough guide.",
     facts={"accuracy": 100 * inference.accuracy(model, x_test, y_test), "n": len(x_test),
            "pgd": 100 * attacked.robust_accuracy, "attacked": len(x),
            "size": (attacked.x_adv - x).abs().max().item()},

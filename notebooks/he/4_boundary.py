@@ -307,10 +307,10 @@ if facts:
               "The three kinds of digit stand in another order in this run.")
 page.box(
     "How far is the boundary, where labels change, from clean and attacked images?", answer,
-    "In the best of {directions:,} random directions labels change at {benign} (clean), {margin} "
+    "Along the shortest of {directions:,} random directions labels change at {benign} (clean), {margin} "
     f"(OptMargin), {'at most ' * facts.get('touches', False)}{{brittle}} (OptBrittle; root mean square, "
     "pixels {pixels}; medians of {n} digits).",
-    f"{'Chosen directions are much shorter: ' * bool(facts and facts['missed'])}OptBrittle moves clean "
+    f"{'A chosen direction is much shorter: ' * bool(facts and facts['missed'])}OptBrittle moves clean "
     "digits across a boundary at {attack:.2g} (mean).",
     facts=facts, picture=summaries.draw_nearest(best, facts["attack"]) if facts else None,
     alt="Three rows of dots, one dot a digit: the distance to the nearest boundary of clean digits, of "

@@ -306,7 +306,7 @@ page.box(
     "{errors.margin:.0f}% of attacked digits ({n} each; paper: {print.benign} and {print.margin}%), the "
     "threshold on at most {limit:.0f}% of either. One trained on OptBrittle (smallest change) misses "
     "{missed:.0f}% of OptMargin.",
-    "Both learned from {learned:,} digits (paper: {printed:,}); no attack aimed at them.",
+    "Classifier and threshold learned from {learned:,} digits (paper: {printed:,}); no attack aimed at them.",
     facts=facts, picture=detection.draw_compared(facts) if facts else None,
     alt="Histograms of the nearest distance of clean and of OptMargin digits with a threshold; errors of the "
         "classifier and of the threshold on both kinds, with intervals and the published values.")

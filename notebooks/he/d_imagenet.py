@@ -226,9 +226,9 @@ page.box(
     if facts else "Not measured yet.",
     "The vote is right on {benign.percent:.0f}% of {benign.of} photographs, on {margin.percent:.0f}% after "
     "the attack (95% interval {margin.low:.0f} to {margin.high:.0f}%; paper: {margin.paper}%). "
-    + ("All copies" if overfits else "{own:.0f}% of the copies")
-    + " of {images} attacked photographs with the attack's noise are misclassified, {others:.0f}% with fresh "
-    "noise.",
+    "On {images} attacked photographs "
+    + ("all copies" if overfits else "{own:.0f}% of the copies")
+    + " with the attack's own noise are misclassified, {others:.0f}% with fresh noise.",
     f"Our network is far smaller{', our attack shorter' * bool(shorter)} than the paper's.",
     facts=facts,
     picture=summaries.draw_copies(best, under_noise) if facts else None,

@@ -254,7 +254,7 @@ page.box(
     "The mean similarity (SSIM; 1: unchanged) of digits and their last mixture with the old label is "
     "{a.lowest:.2f} to {a.highest:.2f} in {trainings} trainings of "
     + figures.first(facts, ("widest", "the most variable"), "one") + " architecture (paper, one training: "
-    "{paper:.2f}), and {least:.2f} to {most:.2f} averaged for {architectures} architectures.",
+    "{paper:.2f}), and {least:.2f} to {most:.2f} across the means of {architectures} architectures.",
     figures.first(facts, ("apart", "This holds for white: towards black, one architecture stands apart in "
                                    "every training."), ""),
     facts=facts, picture=figures.draw_trainings(best) if facts else None,

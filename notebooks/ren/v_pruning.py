@@ -274,12 +274,12 @@ best = page.best(searches)
 facts = figures.pruning(best)
 PRICE = "but the label then changes nearer to the digit, which the paper calls less robust."
 page.box(
-    "Does pruning (pixels to black or white) make look-alike images with different labels look different?",
+    "Does pruning (greys become black or white) make look-alike images with different labels look different?",
     figures.first(facts, ("always", f"Yes, {PRICE}"), ("traded", f"Mostly, {PRICE}"),
                   ("differ", "With the strongest pruning they do."), "Not in these networks."),
     "Mixed with white, a digit changes label between two images of similarity {sides.plain:.3f} (1: equal), "
-    "strongly pruned {sides.pruned:.2f} (paper: {sides.paper:.2f}); the first of them resembles the digit "
-    "by {digit.plain:.2f}, pruned {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
+    "after strong pruning {sides.pruned:.2f} (paper: {sides.paper:.2f}); the first and the digit "
+    "have {digit.plain:.2f}, after pruning {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
     "Means over {n} networks; {shown} of {steps} steps to stronger pruning show both (paper: all)."
     if facts and facts["traded"] else "",
     facts=facts, picture=figures.draw_pruning(best) if facts else None,

@@ -48,7 +48,7 @@ from shared.data import sets
 from shared.runtime import UserError
 
 page = start("report_card/report_card", globals())
-scale = page.scale(smoke=dict(images=6), quick=dict(images=8), paper=dict(images=200))
+scale = page.scale(smoke=dict(images=4), quick=dict(images=8), paper=dict(images=200))
 
 # %% [markdown]
 # ## Four networks of this book

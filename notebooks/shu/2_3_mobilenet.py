@@ -129,12 +129,12 @@ def bim(runs):
 # ## What came out
 
 # %%
-PRINTED = pd.Series([v for k, v in experiments.PAPER["table-8"].rows[0].items() if k.startswith("M")])
+PUBLISHED = pd.Series([v for k, v in experiments.PAPER["table-8"].rows[0].items() if k.startswith("M")])
 
 
 def trained(runs):
     """Facts: errors of the networks on test and training images, their epochs, and the published errors."""
-    errors_of = {"test": runs.test_error, "train": runs.train_error, "paper": PRINTED}
+    errors_of = {"test": runs.test_error, "train": runs.train_error, "paper": PUBLISHED}
     return {"epochs": runs.epochs.max(), "n": len(runs)} | {
         f"{name}_{end}": 100 * getattr(errors, end)() for name, errors in errors_of.items()
         for end in ("min", "max")} if len(runs) else {}
@@ -237,7 +237,7 @@ page.text(balls, in_balls,
 # %%
 def of_five(runs):
     worse = f"proxy: after {runs.epochs.max()} epochs all errors are above all published ones"
-    return [figures.errors(runs) | {"status": worse if runs.test_error.min() > PRINTED.max() else None}]
+    return [figures.errors(runs) | {"status": worse if runs.test_error.min() > PUBLISHED.max() else None}]
 
 
 page.table("table-8", networks, of_five)
@@ -304,8 +304,8 @@ page.box(
     "Are random images between adversarial versions of one aeroplane misclassified, too?",
     "By the attacked network: {parts.strict} or {parts.loose}, depending on which pixel values vary.",
     "An attack made {versions} misclassified versions; random images draw pixel values between their "
-    "extremes. If only values changed in all vary, {strict:.0f}% are misclassified; if those "
-    "in most, {loose:.1f}% (paper: {paper:.0f}%). {others} unattacked networks trained alike misclassify "
+    "extremes. If only values changed in all versions vary, {strict:.0f}% are "
+    "misclassified; if in most, {loose:.1f}% (paper: {paper:.0f}%). {others} unattacked networks trained alike misclassify "
     "{least:.0f}% to {most:.0f}% of either.",
     "On clean images ours err {times} as the paper's.",
     facts=facts, picture=beyond.draw_networks(facts) if facts else None, results=(sweeps, networks),

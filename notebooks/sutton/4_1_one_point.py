@@ -303,7 +303,7 @@ page.box(
     "Practically never in thousands of dimensions, even at ten times the shortest way across.",
     "In {n:,} dimensions (CIFAR-10) {needed} crosses, so {draws:,} would flip {flat:.1g}% of images. In the "
     "paper (all pairs), samples ten times as long as the attack flip {paper:.0f}%.",
-    "Real boundaries are nearer: a stronger attack needs less. Flat boundaries at its distance predict "
+    "Real boundaries are nearer than that attack's step: flat ones at a stronger attack's distance predict "
     "{longest.near:.0f}% on {runs} of our networks; we measured {longest.flipped.percent:.0f}%."
     if nearest.get("ratio", 1) < 1 else
     "Real boundaries may be nearer than the attack suggests, or curved.",

@@ -308,7 +308,7 @@ page.box(
     "Yes, as far as the text goes: a slow version of its steps gives the same results." if alike else
     "Not everywhere: a slow version of the text's steps differs, or an error goes unnoticed.",
     "Label, attack length and first flip by noise agree for {same} of {images} test images; "
-    + ("all {caught}" if alike else "{caught} of {mutants}") + " built-in errors are detected.",
+    + ("all {caught}" if alike else "{caught} of {mutants}") + " planted errors are detected.",
     "The text does not say how an image counts if the network is so sure that the attack's gradient rounds "
     "to zero; our tables mostly count it as attackable.", facts=facts,
     picture=definitions.draw_slopes(),

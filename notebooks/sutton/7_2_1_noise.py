@@ -136,7 +136,8 @@ display.picture(figure, "The digit 3 against the digit 8: accuracy, and the shar
 
 # %%
 scale = page.scale(**experiments.NOISE)
-compared = training_noise.compared(page)    # by kind of noise: networks trained with it, and without noise
+noisy = page.results(experiments.training_noise)
+compared = training_noise.compared(page, noisy)    # by kind of noise: networks trained with it, and without noise
 
 # %% [markdown]
 # ### Strong noise costs accuracy
@@ -179,7 +180,7 @@ page.extra("noise-zero-gradients", compared["cube"], training_noise.rows_of_coun
 #   gradient counts as attacked with norm 0, as software that divides by this norm counts images of the second class.
 
 # %%
-page.text(page.results(experiments.training_noise), training_noise.readings,
+page.text(noisy, training_noise.readings,
           "The ratio of standard deviation to mean differs from the published one by these factors "
           "(geometric mean over the measured tables, Euclidean norm): {factors}. Tables 13 to 18 show the "
           "way with the smallest factor: {best}.")
@@ -209,7 +210,7 @@ page.box(
         "Somewhat, on {pairs} of nine class pairs and with guessed noise strengths."),
     "With our strongest noise a gradient step flips {counted.most:.0f}% of training images instead of "
     "{counted.none:.0f}% (paper: {paper.most:.0f}% instead of {paper.none:.0f}%).",
-    "Its accuracy is {accuracy.most:.0f}% instead of {accuracy.none:.1f}% (paper: "
+    "The network's accuracy is {accuracy.most:.0f}% instead of {accuracy.none:.1f}% (paper: "
     "{paper.accuracy:.0f}%): a network that noise has spoiled need not be a robust one.",
     facts=facts, picture=training_noise.draw_box(levels),
     alt="Accuracy and attackable share over the strength of the noise, ours and the paper's; grey lines are "

@@ -54,7 +54,7 @@ PAPER = reference.paper("sutton")
 # %%
 # At full scale this page shows what the other page has computed; else it computes small networks.
 page.scale(**experiments.NOISE | {"quick": experiments.NOISE["smoke"]})
-compared = training_noise.compared(page)
+compared = training_noise.compared(page, page.results(experiments.training_noise))
 
 # %% [markdown]
 # Lines of the figures join means over the measured pairs; crosses are the published values of the same pairs. A training failed if its network

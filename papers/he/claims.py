@@ -266,11 +266,12 @@ def on_imagenet(judge, reads=""):
     return predicate
 
 
-claim("table-5", "lowers region-classification accuracy most", leaves="“hardly” names no bound")(on_imagenet(lambda c: (
-    c.margin.region_accuracy_pct < min(c.fgsm.region_accuracy_pct, c.brittle.region_accuracy_pct),
-    "accuracy of the vote on benign images {benign.region_accuracy_pct:%}, OptBrittle "
-    "{brittle.region_accuracy_pct:%}, OptMargin {margin.region_accuracy_pct:%}, FGSM "
-    "{fgsm.region_accuracy_pct:%}")))
+claim("table-5", "lowers region-classification accuracy most", leaves="“hardly” names no bound")(
+    on_imagenet(lambda c: (
+        c.margin.region_accuracy_pct < min(c.fgsm.region_accuracy_pct, c.brittle.region_accuracy_pct),
+        "accuracy of the vote on benign images {benign.region_accuracy_pct:%}, OptBrittle "
+        "{brittle.region_accuracy_pct:%}, OptMargin {margin.region_accuracy_pct:%}, FGSM "
+        "{fgsm.region_accuracy_pct:%}")))
 claim("table-5", "Boundary classification separates")(on_imagenet(lambda c: (
     max(c.brittle.false_neg_pct, c.margin.false_neg_pct) < c.fgsm.false_neg_pct,
     "false negatives of OptBrittle {brittle.false_neg_pct:%}, OptMargin {margin.false_neg_pct:%}, FGSM "

@@ -476,10 +476,10 @@ classifiers = Experiment("he/classifiers", learn_surroundings, plan_classifiers,
 LEAST = 150     # images that a boundary classifier is trained and tested on
 IMAGENET_SCALE = scales(
     nets={"imagenet": Subject(imagenet_samples.SPEC.name, "he-squeezenet", None)},
-    rate=[0.2, 0.05, None], subject="all", seed=0, sample=[4, 2, 450], size=[4, 2, 5], blocks=[1, 1, 90],
+    rate=[0.2, 0.05, None], subject="all", seed=0, sample=[3, 2, 450], size=[3, 2, 5], blocks=[1, 1, 90],
     iterations=[3, 2, 1000],
-    directions=[12, 12, 1000], step=[0.12, 0.08, 0.01], least=[4, LEAST, LEAST], steps=[5, 10, 4000],
-    noises=[5, 10, 100], shown=1)
+    directions=[12, 12, 1000], step=[0.12, 0.08, 0.01], least=[3, LEAST, LEAST], steps=[5, 10, 4000],
+    noises=[3, 10, 100], shown=1)
 
 
 def plan_imagenet_examples(scale):

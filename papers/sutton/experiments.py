@@ -554,7 +554,7 @@ def _audit(careful, images, labels, sizes, deltas, seed, generator, *, tries=32)
 
 # blocks  of `size` images;  largest  of the 256 scalings of an attack
 IMAGENET = {
-    "smoke": dict(network="squeezenet", blocks=2, size=6, draws=12, largest=5.0, seed=0),
+    "smoke": dict(network="squeezenet", blocks=1, size=4, draws=4, largest=5.0, seed=0),
     "quick": dict(network="squeezenet", blocks=1, size=6, draws=40, largest=5.0, seed=0),
     "paper": dict(network="squeezenet", blocks=50, size=20, draws=2_000, largest=5.0, seed=0)}
 

@@ -25,12 +25,12 @@ SIZEABLE = 10   # points by which the box calls a fall of the attackable share m
 ENOUGH = 5      # of nine class pairs, from which on the box gives their mean
 
 
-def compared(page):
+def compared(page, noisy):
     """`{kind: (networks trained with this noise, networks trained without)}`: results that a page shows.
 
+    noisy   the results of all networks trained with noise
     Those without noise are the networks as printed; how many images were perturbed does not count here.
     """
-    noisy = page.results(experiments.training_noise)
     plain = replace(
         page.results(experiments.cifar10_as_printed, plan=experiments.plan_without_noise,
                      names=[experiments.name_of("cifar10", a, b) for a, b in experiments.problems_of(10)]),
