@@ -54,7 +54,8 @@ book: run
 run: $(READY)
 	@$(ALONE) python -m workflow.book $(PROFILE) $(JOBS)
 
-# One worker more than cores: some wait for a browser or a kernel.
+# Packages are compiled while style, imports and types are checked. One worker more than cores: some wait for a browser
+# or a kernel.
 test: $(READY)
 	@python -m tests.warm < /dev/null 2> /dev/null & \
 	    ruff check . && lint-imports --no-cache | tail -n 4 && basedpyright
