@@ -64,7 +64,7 @@ def on_pairs(experiment, table, leave=()):
              if (u["class_a"], u["class_b"]) not in leave}
     steps = pd.Series([tables.flipped_by_step(part)["percent"] for part in parts.values()])
     counted = np.mean([tables.percent(part, "attack") for part in parts.values()])      # zero gradients, too
-    logit = np.mean([part["logit_attack"]["susceptibility"] for part in parts.values()])
+    logit = np.mean([part["logit_attack"]["susceptibility"]["percent"] for part in parts.values()])
     one = [tables.share(part, 1) for part in parts.values()]
     noise = percentage(*(sum(share[name] for share in one) for name in ("hits", "of")))
     ten = [tables.percent(part, 10) for part in parts.values()]

@@ -278,8 +278,8 @@ page.box(
     figures.first(facts, ("always", f"Yes, {PRICE}"), ("traded", f"Mostly, {PRICE}"),
                   ("differ", "With the strongest pruning they do."), "Not in these networks."),
     "Mixed with white, a digit changes label between two images of similarity {sides.plain:.3f} (1: equal), "
-    "after strong pruning {sides.pruned:.2f} (paper: {sides.paper:.2f}); the first and the digit "
-    "have {digit.plain:.2f}, after pruning {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
+    "after strong pruning {sides.pruned:.2f} (paper: {sides.paper:.2f}); the former's similarity to "
+    "the digit is {digit.plain:.2f}, after pruning {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
     "Means over {n} networks; {shown} of {steps} steps to stronger pruning show both (paper: all)."
     if facts and facts["traded"] else "",
     facts=facts, picture=figures.draw_pruning(best) if facts else None,

@@ -301,10 +301,10 @@ shares = {f"noise {1 / ratio:g} times as long": tail(sketches.DIMENSIONS, ratio)
 page.box(
     "How often does random noise cross a flat decision boundary?",
     "Practically never in thousands of dimensions, even at ten times the shortest way across.",
-    "In {n:,} dimensions (CIFAR-10) {needed} crosses, so {draws:,} would flip {flat:.1g}% of images. In the "
-    "paper (all pairs), samples ten times as long as the attack flip {paper:.0f}%.",
-    "Real boundaries are nearer than that attack's step: flat ones at a stronger attack's distance predict "
-    "{longest.near:.0f}% on {runs} of our networks; we measured {longest.flipped.percent:.0f}%."
+    "In {n:,} dimensions {needed} crosses, so {draws:,} flip {flat:.1g}% of images. In the "
+    "paper, samples ten times as long as a gradient step flip {paper:.0f}% (all class pairs).",
+    "Real boundaries are nearer than that step: at a stronger attack's distance flat ones predict "
+    "{longest.near:.0f}% on {runs} of our networks; measured: {longest.flipped.percent:.0f}%."
     if nearest.get("ratio", 1) < 1 else
     "Real boundaries may be nearer than the attack suggests, or curved.",
     facts=nearest | {"n": PICTURE, "draws": draws_published, "paper": float(np.mean(all_pairs)),

@@ -310,7 +310,7 @@ page.box(
     "Label, attack length and first flip by noise agree for {same} of {images} test images; "
     + ("all {caught}" if alike else "{caught} of {mutants}") + " planted errors are detected.",
     "The text does not say how an image counts if the network is so sure that the attack's gradient rounds "
-    "to zero; our tables mostly count it as attackable.", facts=facts,
+    "to zero; our tables mostly count it as flipped.", facts=facts,
     picture=definitions.draw_slopes(),
     alt="The more confident the network, the smaller its gradient, until 32-bit arithmetic rounds it to "
         "zero, first for class 1.")

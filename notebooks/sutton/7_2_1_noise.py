@@ -137,7 +137,7 @@ display.picture(figure, "The digit 3 against the digit 8: accuracy, and the shar
 # %%
 scale = page.scale(**experiments.NOISE)
 noisy = page.results(experiments.training_noise)
-compared = training_noise.compared(page, noisy)    # by kind of noise: networks trained with it, and without noise
+compared = training_noise.compared(page, noisy)    # by kind of noise: networks with it, and without
 
 # %% [markdown]
 # ### Strong noise costs accuracy

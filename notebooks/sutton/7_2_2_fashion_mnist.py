@@ -195,9 +195,9 @@ page.box(
                  "flips {words.ten}."),
         "Partly: the attack flips {words.step}, equally long noise {words.one}; ten times longer noise flips "
         "{words.ten}."),
-    "It flips {step:.0f}% of test images, {logit:.0f}% with a gradient that cannot round to zero (paper, "
-    "same pairs: {paper.step:.0f}%). Of {perturbed} flipped images such noise flips {one} (95%: "
-    "{low:.1f} to {high:.1f}%; paper: {paper.one:.2g}%), ten times longer noise {ten:.0f}% (paper: "
+    "The attack flips {step:.0f}% of test images, {logit:.0f}% with a gradient that cannot round to zero "
+    "(paper, same pairs: {paper.step:.0f}%). Of {perturbed} flipped images equally long noise flips {one} "
+    "(95%: {low:.1f} to {high:.1f}%; paper: {paper.one:.2g}%), ten times longer noise {ten:.0f}% (paper: "
     "{paper.ten:.0f}%).",
     "{pairs} of {of} class pairs; fewer attacks succeed than published."
     if facts and facts["logit"] < facts["paper"]["step"] else "{pairs} of {of} class pairs.",

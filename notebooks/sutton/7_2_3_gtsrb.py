@@ -212,8 +212,8 @@ page.box(
                                   "probably more robust."),
                   "Yes, but fewer than half of them; the paper chose such signs as probably more robust."),
     "A gradient step flips {step:.0f}% of test images ({ends} by class pair), {logit:.0f}% with a "
-    "gradient that cannot round to zero (paper, same pairs: {paper.step:.0f}%). Of {perturbed} flipped images "
-    "equally long noise flips {one} ({one_percent:.1f}%; paper: {paper.one:.1f}%).",
+    "gradient that cannot round to zero (paper, same pairs: {paper.step:.0f}%). Of {perturbed} flipped "
+    "images equally long noise flips {one} ({one_percent:.1f}%; paper: {paper.one:.1f}%).",
     study.limit_of_signs(facts), facts=facts,
     picture=figures.draw_means(figures.learned(signs, LARGER_SIGN), SHARES, CLASSES, facts.get("odd", ())),
     alt=figures.MEANS + " The pair on which noise of the attack's norm flips images is named.")
