@@ -359,7 +359,7 @@ def test_the_final_pair_stands_side_by_side_with_the_labels_of_pytorch(visit, ne
     with torch.no_grad():
         labels = nets[0](drawn.float() / 255).argmax(1).tolist()
     assert labels[0] == 7 != labels[1]
-    assert page.locator(".pair figcaption").all_inner_texts() == [f"last {labels[0]}", f"first {labels[1]}"]
+    assert page.locator(".pair figcaption").all_inner_texts() == [f"side {labels[0]}", f"side {labels[1]}"]
     digit, left, right = (page.locator(".mixing canvas").nth(n).bounding_box() for n in range(3))
     assert left["y"] == right["y"] and left["x"] + left["width"] <= right["x"]
     assert left["width"] == right["width"] > digit["width"]
@@ -468,7 +468,7 @@ def test_the_sentence_follows_the_ring_and_has_the_labels_of_pytorch(visit, nets
     def expected():
         ring, digit = labels()
         changed = sum(a != b for a, b in zip(ring, digit))
-        return f"assign {' '.join(map(str, ring))}: {changed} of 5 differ{'s' if changed == 1 else ''} from"
+        return f"assign {' '.join(map(str, ring))}: {changed} of 5 give{'s' if changed == 1 else ''} it"
 
     tab(page, "Look around")
     page.locator(".map:visible").press("ArrowUp")
@@ -480,7 +480,7 @@ def test_the_sentence_follows_the_ring_and_has_the_labels_of_pytorch(visit, nets
     text = seen(page, "At the ring they")
     assert expected() in text and "0 of 5" in text
     third.click(position={"x": 5, "y": 5})
-    text = seen(page, "[1-5] of 5 differ")
+    text = seen(page, "[1-5] of 5 give")
     assert start not in text and expected() in text
     tab(page, "Mix")
     tab(page, "Compare trainings")

@@ -228,7 +228,7 @@ page.box(
 #
 # - The card's number is the worst case over its attacks, image by image: PGD from several random starts, a black-box search with as
 #   many passes through the model but without gradients, and noise. AutoAttack and attacks made for one model (adaptive ones) are not
-#   among them. Where no attack flips more labels than noise, the card says that this is no evidence of robustness.
+#   among them. Where no attack flips more labels than noise, the card says so: the model withstands both, or the attacks fail on it.
 #   Where a search is weaker than a simple step along the gradient, the card names it, and the nearer of both counts.
 # - Accuracy under PGD alone is the number that other work reports. It is evidence of robustness only if PGD is stronger than noise
 #   and the black-box search, and the gradients are not zero. The card warns by name where this fails, where a search ends without

@@ -154,7 +154,7 @@ def section(card: Card, title: str, others: Networks) -> str:
     for m in first:
         own = {model: names.get(m.name) for model, names in by_name.items()}
         cells = [f'<td data-head="{escape(model)}">{measured(one)}'
-                 + " <small>no better than noise: no evidence</small>" * (m.name in card.as_noise(model))
+                 + " <small>no more flips than noise</small>" * (m.name in card.as_noise(model))
                  + "</td>" for model, one in own.items()]
         if len(sections) == 2:
             cells.append(f'<td data-head="{escape(minus)}">{changed(card, m)}</td>')
@@ -205,9 +205,9 @@ def body(card: Card) -> str:
                "the same recipe may differ, too.</small></p>") if two else ""
     return (f'<div class="card"><style>{STYLE}</style><h1>Report card: {names}</h1>'
             + "".join(f'<p class="lead">{escape(line)}</p>' for line in card.headlines)
-            + f"<p><small>Not tried: AutoAttack (APGD-DLR, FAB, Square), PGD with more than {STEPS} steps or "
-            f"{settings['restarts']} starts, attacks made for the model (adaptive ones) or transferred from "
-            "other models. They can only lower these numbers.</small></p>"
+            + f"<p><small>Not tried: AutoAttack (APGD-DLR, FAB, a long Square search), PGD with more than "
+            f"{STEPS} steps or {settings['restarts']} starts, attacks made for the model (adaptive ones) or "
+            "transferred from other models. They can only lower these numbers.</small></p>"
             + warnings + checks(card) + summary + svg.pictures(card, others, without_known(settings))
             + f"<p>{settings['all']:,} images of {shape}, the attacks on {settings['images']:,} of them; "
             f"seed {settings['seed']}. Small numbers are 95% intervals over images, of shares and their "

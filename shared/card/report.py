@@ -132,12 +132,13 @@ class Card:
                 warned[model, name] = " ".join(dict.fromkeys(s.warnings[name] for s in sections
                                                              if name in s.warnings))
             warned |= {(model, name): text for name, text in misleading(self.measures(model)).items()}
-            largest = next((c["points"][-1] for c in self.curves(model) if c["attack"] == "PGD"), None)
-            if largest and (model, "no-example") in warned:
-                norm, left = self.settings["norm"], round(largest["value"] * largest["n"])
+            steps = next((c["points"] for c in self.curves(model) if c["attack"] == "PGD"), None)
+            if steps and (model, "no-example") in warned:
+                norm, (right, left) = self.settings["norm"], (round(p["value"] * p["n"])
+                                                              for p in (steps[0], steps[-1]))
                 warned[model, "no-example"] += (
-                    f" PGD with {SYMBOLS[norm]} ≤ {magnitude(norm, largest['size'])} leaves {left:,} of "
-                    f"{largest['n']:,} images correct: the others have adversarial images, whatever the "
+                    f" PGD with {SYMBOLS[norm]} ≤ {magnitude(norm, steps[-1]['size'])} flips "
+                    f"{right - left:,} of {right:,} labels: these images have adversarial ones, whatever the "
                     "search found.")
             accuracy = self.measures(model).get("accuracy")
             low = [f"{m.value:.1%} of {m.n:,} images" for m in [accuracy] if m and (m.value or 0) < LOW]
@@ -154,7 +155,7 @@ class Card:
             other = next(model for model in self.sections if model != self.more_robust)
             warned["both", "rank-disagrees"] = (
                 f"Under the attacks {self.more_robust} is more robust; {other} is better in "
-                f"{'; '.join(against)}.")
+                f"{'; '.join(against)}. The attacks decide: the other measures use none.")
         return warned
 
     def _few(self) -> str:
@@ -196,16 +197,17 @@ class Card:
                 self._correct(model), ("without perturbation, ", "under noise alone and "))]
             text = [f"{accuracy.value:.0%} of {whole} are correct without perturbation."] if accuracy else []
             drawn = ", drawn at random" * (worst.n < self.settings["all"])
+            under = worst.label.removeprefix("correct ").replace("under each of", "under the worst of")
             text += [f"The attacks take {worst.n:,} of {'them' if accuracy else whole}{drawn}; the number of "
                      f"correct ones is {''.join(counts)}{round(worst.value * worst.n):,} "
-                     f"{worst.label.removeprefix('correct ')}, 95% interval {worst.low:.0%} to "
-                     f"{worst.high:.0%}."]
+                     f"{under}: {worst.value:.0%}, 95% interval {worst.low:.0%} to {worst.high:.0%}."]
             if model in self.misled:
                 text += ["Its gradients mislead the attacks, so that this shows no robustness."]
             elif WORST in self.as_noise(model):
-                text += ["No attack of this norm flips more labels than noise: no evidence of robustness."]
+                text += ["No attack of this norm flips more labels than noise: the model withstands both, or "
+                         "the attacks fail on it."]
             if any("no-example" in s.warnings for s in self.sections[model]):
-                text += ["A search for the nearest adversarial image failed (warning no-example)."]
+                text += ["A search for the nearest adversarial image failed on some (warning no-example)."]
             texts.append(f"{model}: {' '.join(text)}")
         return texts
 
@@ -246,7 +248,7 @@ class Card:
         text = f"{best} is more robust in the worst case, beyond chance" if best else (
             f"Worst case: {self.undecided(WORST) or 'no model counts as more robust'}")
         if best and WORST in self.as_noise(best):
-            text += ", although no attack on it is better than noise"
+            text += "; no attack flips more of its labels than noise does"
         better = [f"{model}, {label}" for name, label, model in self.preferences
                   if name in ROBUST and name != WORST and best in (None, model)]
         return f"{text}. Other measures of robustness beyond chance: {'; '.join(better) or 'none'}."

@@ -171,8 +171,8 @@
         make("div", {class: "track"}, strip, ...ends, bar.node),
         make("div", {class: "images controls"},
              make("fieldset", {}, make("legend", {}, "Mix with"), ...choice), run),
-        make("p", {class: "legend"}, "Each mixture of the two sides replaces one of them; the number is the "
-          + "similarity of the two sides then. Tap a mixture to see both."), path);
+        make("p", {class: "legend"}, "Each step mixes the two sides half and half; the mixture replaces the side that has its "
+          + "label. The number is the similarity of the two sides then. Tap a mixture to see both."), path);
 
       const mixed = s => image.map(value => (1 - s) * value + s * grey / 255);
       const slide = share => bar.show(200 * share, `${percent(share)} ${names[grey]}`);
@@ -222,8 +222,8 @@
         }));
         path.append(...Array.from({length: length - drawn}, () => make("li", {class: "empty"})));
         if (!last) { look(0); return; }
-        shots[1].show(core.scaled(last.last), "last ", chip(label));
-        shots[2].show(core.scaled(last.first), "first ", chip(last.other));
+        shots[1].show(core.scaled(last.last), "side ", chip(label));
+        shots[2].show(core.scaled(last.first), "side ", chip(last.other));
         shots[2].node.hidden = false;
         alike.textContent = `similarity ${last.similarity.toFixed(4)}`;
         slide(last.keeps ? last.near : last.far);
@@ -320,7 +320,7 @@
           flips.filter((_, k) => k % 8 === 0).map(n => percent(n / SAMPLES)).join(", ")}.`);
         const half = flips.findIndex(n => n >= SAMPLES / 2) * core.STEP;
         const counted = Object.keys(flips).length > core.NORMS;
-        const smallest = attack.norm < Infinity ? `The smallest such step has norm ${attack.norm.toFixed(2)}`
+        const smallest = attack.norm < Infinity ? `The smallest step that does has norm ${attack.norm.toFixed(2)}`
           : `No step up to norm ${core.TOP} does`;
         const compared = !counted ? ["."] : half > 0 ? [
           `; half of the noise samples change it by norm ${half.toFixed(2)}`,
@@ -487,7 +487,7 @@
       const shot = picture("image at the ring"), plot = frame(), steer = steered(board.node, look, compute);
       const tab = panel("Look around",
         "The digit is in the middle. To the right the image moves along the gradient, upwards in one random "
-          + "direction. Drag to turn that one: does the label ever change there as near as along the gradient? "
+          + "direction. Drag left or right to turn that one: does the label ever change there as near as along the gradient? "
           + "Tap to see an image.",
         [["He et al., Section 4", "he/4_boundary"]],
         make("div", {class: "two"},
@@ -534,7 +534,7 @@
                 `; of ${distances.length} other random directions`,
                 distances.length < DIRECTIONS ? " so far, " : ", ",
                 `${reached.length || "none"} change${reached.length > 1 ? "" : "s"} it up to norm ${core.TOP}`,
-                half < Infinity ? `, half of all by ${half.toFixed(2)}` : "",
+                half < Infinity ? `, half of them by ${half.toFixed(2)}` : "",
                 reached.length ? `, the nearest at ${sorted[0].toFixed(2)}` : "",
                 reached.length && near ? `: ${(sorted[0] / attack.norm).toFixed(1)} times as far as along the `
                   + "gradient." : ".");
@@ -588,7 +588,7 @@
                 point[0] === attack.norm && point[1] === 0 ? ", where the label of training 1 changes along its "
                   + "gradient," : "", " they assign ",
                 make("span", {class: "labels"}, ...given.flatMap((k, n) => [n ? " " : "", chip(k)])),
-                `: ${changed} of ${TRAININGS} differ${changed === 1 ? "s" : ""} from the label of the digit.`);
+                `: ${changed} of ${TRAININGS} give${changed === 1 ? "s" : ""} it another label than the digit.`);
       }
 
       function compute() {
