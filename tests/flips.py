@@ -145,13 +145,12 @@ def one_sided(rule, results, keys):
     """
     seen = set()
     with mock.patch.object(claims, "conclude", of_values):
-        for some in results:
-            # In turn, and each made when it is tried: what either finds soon is found soon.
-            both = itertools.zip_longest(single(some, keys), draws(some, keys))
-            for changed in itertools.chain([some], itertools.chain.from_iterable(both)):
-                seen |= {outcome(rule, changed)} - {None} if changed is not None else set()
-                if len(seen) == 2:
-                    return ""
+        for change in (single, draws):
+            for some in results:
+                for changed in itertools.chain([some], change(some, keys)):     # each made when it is tried
+                    seen |= {outcome(rule, changed)} - {None}
+                    if len(seen) == 2:
+                        return ""
     return "it always holds" if seen == {True} else "it never holds" if seen else "it is never judged"
 
 
