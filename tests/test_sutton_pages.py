@@ -277,6 +277,7 @@ def test_a_quoted_mean_is_compared_with_the_interval_of_ours():
     rule, rows = claims.claim["table-4"]["Mean test accuracy"], pd.DataFrame(PAPER["table-4"].rows)
     moved = rows.assign(test=rows.test + np.where(rows.index % 2, 1, -1))      # by problem, not in the mean
     assert rule.judge(moved)[0]
+    assert rule.judge(moved.assign(test=moved.test - 0.7))[0]       # outside the interval, but near
     # Within the deviation over problems (3.78), outside the interval of the mean.
     holds, evidence = rule.judge(moved.assign(test=moved.test - 2))
     assert not holds and "95% interval -2.2" in evidence

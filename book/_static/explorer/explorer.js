@@ -171,8 +171,9 @@
         make("div", {class: "track"}, strip, ...ends, bar.node),
         make("div", {class: "images controls"},
              make("fieldset", {}, make("legend", {}, "Mix with"), ...choice), run),
-        make("p", {class: "legend"}, "Each step mixes the two sides half and half; the mixture replaces the side that has its "
-          + "label. The number is the similarity of the two sides then. Tap a mixture to see both."), path);
+        make("p", {class: "legend"}, "Each step mixes the two sides half and half; the mixture "
+          + "replaces the side that has its label. The number is the similarity of the two sides then. "
+          + "Tap a mixture to see both."), path);
 
       const mixed = s => image.map(value => (1 - s) * value + s * grey / 255);
       const slide = share => bar.show(200 * share, `${percent(share)} ${names[grey]}`);
@@ -487,8 +488,8 @@
       const shot = picture("image at the ring"), plot = frame(), steer = steered(board.node, look, compute);
       const tab = panel("Look around",
         "The digit is in the middle. To the right the image moves along the gradient, upwards in one random "
-          + "direction. Drag left or right to turn that one: does the label ever change there as near as along the gradient? "
-          + "Tap to see an image.",
+          + "direction. Drag left or right to turn that one: does the label ever change there as near as "
+          + "along the gradient? Tap to see an image.",
         [["He et al., Section 4", "he/4_boundary"]],
         make("div", {class: "two"},
              make("div", {}, board.node, legend(""), ...steer.nodes),
