@@ -333,6 +333,9 @@ def test_sentences_have_the_numbers_of_their_images(visit, nets):
         label = nets[0](white / 255).argmax(1).item()
     assert page.locator(".images figcaption:visible").nth(3).inner_text() == f"white {label}"
     assert label != pair.outside_class.item()
+    ratings = page.locator(".rating")
+    page.wait_for_function("document.querySelectorAll('.rating')[11].textContent")
+    assert ratings.nth(data["labels"].index(7)).inner_text() == f"{pair.robustness.item():.2f}"
     page.locator("input[type=range]:visible").fill("0")
     assert "is 1.00, where 1 means identical." in seen(page, "At 0% white")
     page.get_by_role("radio", name="black").check()

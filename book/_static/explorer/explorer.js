@@ -161,7 +161,7 @@
       const run = make("button", {type: "button", onclick: play}, "Run the search step by step");
       const choice = [255, 0].map(value => make("label", {}, make("input", {
         type: "radio", name: `${own}-background`, checked: value === 255,
-        onchange() { grey = value; update(); }}), ` ${names[value]}`));
+        onchange() { grey = value; update(); compare(); }}), ` ${names[value]}`));
       const tab = panel("Mix",
         "Mix the digit with white or black: where does its label change? The network assigns one of ten "
           + "labels to every image, even to pure white. Which digit keeps its label longest?",
@@ -267,7 +267,13 @@
                   `the search needs two labels. Mix with ${names[255 - grey]}.`);
         }
       }
-      return {...tab, update, leave: stop};
+      // How far the digit keeps its label towards the background.
+      const rate = pixels => {
+        const {steps, reach} = core.search(net, pixels, grey, digits.threshold, digits.most);
+        return steps.length ? reach.toFixed(2) : "–";
+      };
+      return {...tab, update, leave: stop, rate, rated: () =>
+        `Under each digit: similarity (SSIM) of the digit and the last mixture with ${names[grey]} that has its label`};
     }
 
     // ---- charts ------------------------------------------------------------------------------------------
@@ -282,6 +288,15 @@
               text((LEFT + RIGHT) / 2, LOW + 36, title, {"text-anchor": "middle"}), ...marks];
     }
     const frame = () => svg("svg", {viewBox: "0 0 400 212", role: "img", class: "chart"});
+
+    // What compares the digits where steps along the gradient are taken.
+    const nearest = {
+      rated: () => "Under each digit: norm of the smallest step along the gradient that changes the label",
+      rate(grey) {
+        const {norm} = core.attack(net, core.scaled(grey));
+        return norm < Infinity ? norm.toFixed(2) : "–";
+      },
+    };
 
     // ---- shake and push ----------------------------------------------------------------------------------
     function shaking() {
@@ -363,7 +378,7 @@
         look();
         compute();
       }
-      return {...tab, update};
+      return {...tab, update, ...nearest};
     }
 
     // ---- planes ------------------------------------------------------------------------------------------
@@ -549,7 +564,7 @@
           if (part) { distances = part.norms; histogram(); }
         });
       }
-      return {...tab, update};
+      return {...tab, update, ...nearest};
     }
 
     // ---- compare trainings -------------------------------------------------------------------------------
@@ -620,12 +635,22 @@
             return;
           }
           ready = true;
+          if (active === tab.name) compare();
         }
         if (active !== tab.name) return;
         labels = null;
         compute();
       }
-      return {...tab, update};
+      // Which share of the trainings an image misleads that the first one's gradient has led to another label.
+      function rate(grey) {
+        if (!ready) return "";
+        const start = core.scaled(grey), {u, norm} = core.attack(net, start);
+        if (norm === Infinity) return "–";
+        const step = core.moved(start, norm, u);
+        return `${nets.filter(one => one.label(step) !== one.label(start)).length}/${TRAININGS}`;
+      }
+      return {...tab, update, rate, rated: () =>
+        "Under each digit: how many trainings the smallest step along the gradient of training 1 misleads"};
     }
 
     // ---- choices -----------------------------------------------------------------------------------------
@@ -655,6 +680,21 @@
       });
       active = panels[k].name;
       begin();
+      compare();
+    }
+
+    // Under each digit the number of the open panel, one digit after the other: the page stays at hand.
+    let comparison;
+    function compare() {
+      const tab = panels.find(one => one.name === active);
+      rated.textContent = tab.rated();
+      ratings.forEach(one => { one.textContent = ""; });
+      clearTimeout(comparison);
+      const next = k => {
+        ratings[k].textContent = tab.rate(greys[k]);
+        if (k + 1 < greys.length) comparison = setTimeout(next, 0, k + 1);
+      };
+      comparison = setTimeout(next, 0, 0);
     }
 
     function choose(k) {
@@ -672,20 +712,22 @@
       panels.find(tab => tab.name === active).update();
     }
 
+    const ratings = greys.map((_, k) => make("span", {class: "rating", id: `${own}-rating-${k}`}));
+    const rated = make("p", {class: "rated"});
     const thumbs = greys.map((grey, k) => {
       const canvas = make("canvas", {"aria-hidden": "true"});
       draw(canvas, 28, p => Array(3).fill(grey[p]));
       return make("label", {}, make("input", {
-        type: "radio", name: `${own}-digit`, checked: k === digit,
+        type: "radio", name: `${own}-digit`, checked: k === digit, "aria-describedby": ratings[k].id,
         "aria-label": `digit ${digits.labels[k]}, test image ${digits.numbers[k]}`,
-        onchange() { choose(k); begin(); }}), canvas);
+        onchange() { choose(k); begin(); }}), canvas, ratings[k]);
     });
     const note = make("p", {class: "note"},
       `Network: architecture A of Ren et al., test accuracy ${(100 * file.accuracy).toFixed(1)}%. A norm is `
       + "the Euclidean (L2) length of what is added; pixels lie from 0 (black) to 1 (white), sums are cut. "
       + `Everything is computed in this browser. Digits: ${digits.licence}.`);
     const node = make("div", {class: "widget", role: "group", "aria-label": "Explorer"},
-      make("fieldset", {class: "digits"}, make("legend", {}, "Choose a digit"), ...thumbs),
+      make("fieldset", {class: "digits"}, make("legend", {}, "Choose a digit"), ...thumbs, rated),
       make("div", {role: "tablist", "aria-label": "What to try"}, ...tabs),
       ...panels.map(tab => tab.node), note);
     choose(digit);
