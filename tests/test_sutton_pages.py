@@ -216,7 +216,7 @@ def test_the_box_on_traffic_signs_names_the_odd_pair_of_lowest_accuracy():
     assert prose.fill(study.limit_of_signs(facts), facts).endswith("lowest accuracy (94%; paper: 98%).")
     facts = study.facts_of_signs(with_accuracy(runs, 0, 30), shares, 5)
     assert prose.fill(study.limit_of_signs(facts), facts) == (
-        "All 1 belong to one of 2 class pairs; training failed on a further one.")
+        "All 1 belong to one of 2 class pairs; training failed on a further pair.")
     assert study.limit_of_signs(study.facts_of_signs(runs[:0], shares, 5)) == "One network a pair."
 
 

@@ -307,10 +307,10 @@ page.box(
     ": of {true.original.of} architectures, each trained without and with attacked (adversarial) images, "
     "{true.original.below} get a smaller ROBY on clean images (paper: {true.original.paper}).",
     "On adversarial images {true.adversarial.below} do (paper: {true.adversarial.paper})."
-    + " Where the training protects best (two architectures), it rises on clean images" * larger
+    + " Where the training protects best (two architectures), ROBY rises on clean images" * larger
     + " and falls on adversarial ones" * (larger and facts["best"]["smaller"]) + "." * larger,
     "Our adversarial training was short. " * bool(facts and facts["short"])
-    + "For {chance} pairs the difference on clean images is smaller than retraining alone can cause."
+    + "For {chance} architectures the difference on clean images is smaller than retraining alone can cause."
     * (chance is not None),
     facts=facts and facts | {"chance": chance}, results=BOTH,
     picture=defence.draw_slopes(*best) if facts else None,

@@ -307,11 +307,11 @@ if facts:
               "The three kinds of digit stand in another order in this run.")
 page.box(
     "How far is the boundary, where labels change, from clean and attacked images?", answer,
-    "Along the shortest of {directions:,} random directions labels change at {benign} (clean), {margin} "
+    "The nearest label change in {directions:,} random directions lies at {benign} (clean), {margin} "
     f"(OptMargin), {'at most ' * facts.get('touches', False)}{{brittle}} (OptBrittle; root mean square, "
     "pixels {pixels}; medians of {n} digits).",
-    f"{'A chosen direction is much shorter: ' * bool(facts and facts['missed'])}OptBrittle moves clean "
-    "digits across a boundary at {attack:.2g} (mean).",
+    f"{'An attack finds a shorter way: ' * bool(facts and facts['missed'])}OptBrittle crosses "
+    "a boundary {attack:.2g} from clean digits (mean).",
     facts=facts, picture=summaries.draw_nearest(best, facts["attack"]) if facts else None,
     alt="Three rows of dots, one dot a digit: the distance to the nearest boundary of clean digits, of "
         "OptMargin and of OptBrittle; a line marks how far OptBrittle moves clean digits.")

@@ -294,7 +294,7 @@ page.text(surroundings, detection.arithmetic,
 # | images | so far the first of the ten thousand test images, four fifths of them to train on | likewise |
 
 # %%
-seen = "if a classifier of them was trained on that attack"
+seen = "by a classifier of these distances trained on that attack"
 answer = "Hardly in this run." if facts else "Not measured yet."
 if facts and facts["worst"]["percent"] > 75:
     answer = (f"Mostly, {seen}; a threshold on the smallest distance does similarly." if not facts["better"]
@@ -304,9 +304,9 @@ page.box(
     "Do boundary distances reveal that an image was attacked?", answer,
     "Trained on OptMargin (noise-resistant), the classifier errs on {errors.benign:.0f}% of clean and "
     "{errors.margin:.0f}% of attacked digits ({n} each; paper: {print.benign} and {print.margin}%), the "
-    "threshold on at most {limit:.0f}% of either. One trained on OptBrittle (smallest change) misses "
+    "threshold on at most {limit:.0f}%. Trained on OptBrittle (smallest change), it misses "
     "{missed:.0f}% of OptMargin.",
-    "Classifier and threshold learned from {learned:,} digits (paper: {printed:,}); no attack aimed at them.",
+    "Both learned from {learned:,} digits (paper: {printed:,}); no attack tried to evade them.",
     facts=facts, picture=detection.draw_compared(facts) if facts else None,
     alt="Histograms of the nearest distance of clean and of OptMargin digits with a threshold; errors of the "
         "classifier and of the threshold on both kinds, with intervals and the published values.")

@@ -251,11 +251,11 @@ page.box(
                                      "architecture."),
                   ("more", "That depends more on the training run than on the architecture."),
                   "That depends on the architecture and on the training run."),
-    "The mean similarity (SSIM; 1: unchanged) of digits and their last mixture with the old label is "
+    "The mean similarity (SSIM; 1: unchanged) of a digit and its last mixture that keeps the label is "
     "{a.lowest:.2f} to {a.highest:.2f} in {trainings} trainings of "
     + figures.first(facts, ("widest", "the most variable"), "one") + " architecture (paper, one training: "
-    "{paper:.2f}), and {least:.2f} to {most:.2f} across the means of {architectures} architectures.",
-    figures.first(facts, ("apart", "This holds for white: towards black, one architecture stands apart in "
+    "{paper:.2f}); the means of {architectures} architectures span {least:.2f} to {most:.2f}.",
+    figures.first(facts, ("apart", "Towards black, one architecture stands apart in "
                                    "every training."), ""),
     facts=facts, picture=figures.draw_trainings(best) if facts else None,
     alt="Six rows, three architectures towards white and towards black: a dot for each training, a tick for "

@@ -159,17 +159,21 @@ if cards:
 if weights and not model:
     raise UserError("weights without a model; add -p model package.module:function, whose weights they are")
 if page.which == "missing":
+    about = {}
     if model:
         models = {model: factory(model, weights)}
     else:
         nets = experiments.subjects("smoke" if page.profile == "smoke" else "paper")
         models = {words: nets[f"mnist-{training}"].model(seed) for training, words in TRAINING.items()}
+        attack = nets["mnist-adv"].hook.attack
+        about["adversarial training"] = f"PGD, {attack.steps} steps, L∞ {attack.threat.size:g}; MNIST"
     if data:
         x, y = images_of(data)
     else:
         mnist = sets.load("mnist")
         x, y = mnist.x_test[:1000], mnist.y_test[:1000]
-    result = card(models, x, y, images=scale.images, seed=seed)
+        about["data"] = "MNIST, test"
+    result = card(models, x, y, images=scale.images, seed=seed, about=about)
     display.piece(result)
 
 # %%
@@ -212,9 +216,10 @@ page.box(
     "Which of two networks is more robust, and do all measures agree?",
     "The one trained on attacked images wins under attack, but {turned} rank it lower.",
     "Under a gradient attack (PGD) it classifies {robust:.0f}% of {n} digits correctly, the other "
-    "{plain:.0f}%. Its boundary lies at {near.robust:.2f} (the other's: {near.plain:.2f}; root mean square), "
-    "its overlap is {overlap.robust:.2f} ({overlap.plain:.2f}; below 0: classes apart).",
-    "Both are MNIST networks of He et al., trained once: others may differ.",
+    "{plain:.0f}%. In random directions its boundary lies at {near.robust:.2f} (other: {near.plain:.2f}; "
+    "root mean square); its class overlap is {overlap.robust:.2f} (other: {overlap.plain:.2f}; lower: "
+    "farther apart).",
+    "Both are MNIST networks, trained once: others may differ.",
     facts={"n": card.__kwdefaults__["images"], "turned": " and ".join(turned) or None,
            "robust": 100 * robust["pgd_accuracy"], "plain": 100 * plain["pgd_accuracy"],
            **{words: {"robust": robust[name], "plain": plain[name]} for words, name in (

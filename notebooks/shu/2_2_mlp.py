@@ -210,12 +210,12 @@ samples = beyond.in_boxes(cw2(best)) if len(best) else []
 few = max((box["percent"] for box in samples), default=100) < 50
 page.box(
     "Are random images between adversarial versions of a digit misclassified, too?",
-    "Not around our two digits: the attacked network gets most of them right." if few
+    "Not around our two digits: the attacked network gets most right." if few
     else "At least around one of our digits the attacked network gets half wrong.",
-    "An attack made many misclassified versions of a {first.digit} and a {second.digit}; random images draw "
-    "each changed pixel between its extremes among these. Of {first.samples:,} the network misclassifies "
-    "{first.percent:.0f}% (the {first.digit}) and {second.percent:.0f}% (the {second.digit}; paper, unnamed "
-    "{first.digit} and {second.digit}: {first.paper:.0f}% and {second.paper:.0f}%).",
+    "An attack made many misclassified versions of a {first.digit} and a {second.digit}. A random image takes "
+    "each changed pixel between its smallest and largest value there. Of {first.samples:,} "
+    "the network misclassifies {first.percent:.0f}% (the {first.digit}) and {second.percent:.0f}% (the "
+    "{second.digit}; paper's {first.digit} and {second.digit}: {first.paper:.0f}% and {second.paper:.0f}%).",
     "The paper's images lie {side}.",
     facts=dict(zip(("first", "second"), samples)) | (beyond.squared_distances(cw2(best)) if samples else {}),
     picture=figures.bars(samples, "random images that the attacked perceptron misclassifies, %"),

@@ -252,9 +252,9 @@ best, digits = page.best(clean, fifty)
 facts = beyond.of_alarm(digits, best) if len(best) and len(digits) else {}
 page.box(
     "Can disagreement between re-trained networks expose an adversarial image?",
-    "Yes, if one was attacked: at least two of {networks} nearly always disagree on it, seldom on "
-    "clean images.",
-    "They disagree on {attack.percent:.0f}% of the adversarial images made from {attack.digits} digits that "
+    "Yes, if one of {networks} networks was attacked: two or more nearly always disagree on the image, "
+    "seldom on clean ones.",
+    "They disagree on {attack.percent:.0f}% of adversarial images of {attack.digits} digits that "
     "all classify correctly (95% interval {attack.low:.1f} to {attack.high:.1f}%), on {noise.percent:.1f}% "
     "with equally large noise, and on {clean.percent:.1f}% of {clean.of:,} clean digits that the attacked "
     "one gets right.",

@@ -300,11 +300,11 @@ display.table(["data", "dimension", "noise radius / attack norm", "published (te
 shares = {f"noise {1 / ratio:g} times as long": tail(sketches.DIMENSIONS, ratio) for ratio in RATIOS}
 page.box(
     "How often does random noise cross a flat decision boundary?",
-    "Practically never in thousands of dimensions, even at ten times the shortest way across.",
-    "In {n:,} dimensions {needed} crosses, so {draws:,} flip {flat:.1g}% of images. In the "
-    "paper, samples ten times as long as a gradient step flip {paper:.0f}% (all class pairs).",
-    "Real boundaries are nearer than that step: at a stronger attack's distance flat ones predict "
-    "{longest.near:.0f}% on {runs} of our networks; measured: {longest.flipped.percent:.0f}%."
+    "Practically never in thousands of dimensions, even ten times as long as the way across.",
+    "In {n:,} dimensions {needed} crosses; {draws:,} samples flip {flat:.1g}% of images. In the "
+    "paper, noise ten times as long as a gradient step flips {paper:.0f}%.",
+    "Real boundaries are nearer than that step: at a stronger attack's distance a flat one "
+    "would give {longest.near:.0f}% on {runs} of our networks; measured: {longest.flipped.percent:.0f}%."
     if nearest.get("ratio", 1) < 1 else
     "Real boundaries may be nearer than the attack suggests, or curved.",
     facts=nearest | {"n": PICTURE, "draws": draws_published, "paper": float(np.mean(all_pairs)),

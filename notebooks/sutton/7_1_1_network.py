@@ -269,15 +269,15 @@ page.box(
     "Which training gives networks like the paper's?",
     figures.first(
         facts, ("only_there", "None so far: of twelve trainings, the best (half the paper's dropout and "
-                             "training time) comes near on test pairs of CIFAR-10 alone."),
+                             "training time) comes near on CIFAR-10 only."),
         ("nowhere", "None so far: of twelve trainings, not even the best comes near."),
         "None so far: of twelve trainings, the best (half the paper's dropout and training time) comes near "
-        "on test pairs of {near} only."),
-    "On {n} class pairs set apart, a gradient step flips {cifar10:.0f}% of test images on CIFAR-10 "
+        "on {near} only."),
+    "On {n} class pairs not used for this choice, a gradient step flips {cifar10:.0f}% of test images on CIFAR-10 "
     "({pairs.cifar10} pairs; paper: {paper.cifar10:.0f}%), {fashion_mnist:.0f}% on clothes "
     "({pairs.fashion_mnist}; paper: {paper.fashion_mnist:.0f}%), {gtsrb:.0f}% on traffic signs "
     "({pairs.gtsrb}; paper: {paper.gtsrb:.0f}%).",
-    "Images whose gradient rounds to zero count as flipped.",
+    "Here images whose gradient rounds to zero count as flipped, too.",
     facts=facts, picture=study.draw_test(shares),
     alt="Bars for three data sets: the share of attackable test images, ours and the paper's.")
 

@@ -243,13 +243,13 @@ page.box(
         ("fewest", "No: a small gradient step flips fewer than half, equally long noise practically "
                    "none."),
         "No: a small gradient step flips most images, equally long noise practically none."),
-    "It flips {step:.0f}% of test images, {logit:.0f}% with a gradient that cannot round to zero (paper, "
-    "same pairs: {paper.step:.0f}%). Of {perturbed} images that it flips, {draws:,} equally long noise "
-    "samples flip {one} (95% interval {low:.1f} to {high:.1f}%; paper: {paper.one:.1f}%), ten times longer "
-    "ones {ten:.0f}% (paper: {paper.ten:.0f}%).",
+    "It flips {step:.0f}% of test images, {logit:.0f}% if its gradient never rounds to zero (paper, "
+    "same pairs: {paper.step:.0f}%). Of {perturbed} flipped images, any of {draws:,} equally long noise "
+    "samples flips {one} (95% interval {low:.1f} to {high:.1f}%; paper: {paper.one:.1f}%), ten times "
+    "longer ones {ten:.0f}% (paper: {paper.ten:.0f}%).",
     figures.first(
         facts, ("cats", "{pairs} of {of} class pairs; all contain cats."),
-        "{pairs} of {of} class pairs; dropout and training time halved."),
+        "{pairs} of {of} class pairs; dropout and training time half the paper's."),
     facts=facts, picture=figures.draw_means(page.best(rest), SHARES, CLASSES), alt=figures.MEANS)
 
 # %%

@@ -490,7 +490,7 @@ def limit_of_signs(facts):
     """The limit of the box on traffic signs: whose images noise of the attack's norm flips, what failed."""
     if len(facts.get("odd", ())) == 1 and facts["failed"]:
         return ("All {one} belong to one of {pairs} class pairs; training failed on "
-                + ("a further one." if facts["failed"] == 1 else "{failed} further ones."))
+                + ("a further pair." if facts["failed"] == 1 else "{failed} further pairs."))
     return "One network a pair" + (
         "; the odd pair has the lowest accuracy ({odd_accuracy:.0f}%; paper: {odd_paper:.0f}%)."
         if facts.get("lowest") else ".")

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import json
-import re
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,7 +51,7 @@ line-height:1.2}
 .card .planes{display:grid;grid-template-columns:repeat(2,1fr)}
 .card .planes>*{max-width:12rem}.card .dot{fill:var(--shade);stroke:var(--soft)}
 .card svg .name{font-size:4px;fill:#1c2024}
-.card .mark{fill:none;stroke:#000;stroke-width:.7}
+.card .mark{fill:none;stroke:#000;stroke-width:.7}.card .ring{stroke-width:.4;stroke-dasharray:1.5 1}
 @media(prefers-color-scheme:dark){.card{--text:#e6e6e6;--soft:#a5abb6;--line:#444b55;--back:#14171b;
 --shade:#22272e}}
 @media(max-width:40rem){.card thead{display:none}.card tr{display:grid;padding:.4rem 0;border-top:1px solid
@@ -73,11 +72,6 @@ def number(value: float | None, unit: str = "") -> str:
     if value is None:
         return "–"
     return f"{100 * value:.1f}%" if unit == "%" else f"{value:.3g}{f' {unit}' if unit else ''}"
-
-
-def breakable(name: str) -> str:
-    """A name in which a line may break at a sign."""
-    return re.sub(r"([:_.-])", r"\1<wbr>", escape(name))
 
 
 def measured(measure: Measure | None) -> str:
@@ -166,8 +160,8 @@ def section(card: Card, title: str, others: Networks) -> str:
             drawn = strip(m.name, m.unit, values, others) or "–"
             cells.append(f'<td data-head="among known networks">{drawn}</td>')
         rows.append(f"<tr><th>{escape(m.label)}{better}</th>{''.join(cells)}</tr>")
-    heads = ["measure", *map(breakable, by_name), *[breakable(minus)] * (len(sections) == 2),
-             *["among known networks"] * bool(others)]
+    heads = ["measure", *(svg.keyed(card, model) for model in by_name),
+             *[svg.breakable(minus)] * (len(sections) == 2), *["among known networks"] * bool(others)]
     if rows:
         parts.append(f"<table><thead><tr>{''.join(f'<th>{h}</th>' for h in heads)}</tr></thead>"
                      f"<tbody>{''.join(rows)}</tbody></table>")

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import re
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,11 @@ CLASSES = ("#9ecae1", "#fdd0a2", "#a1d99b", "#fcbba1", "#dadaeb", "#d9c4a9", "#f
            "#9fe0dc")
 AXES = "worst_accuracy", "cw_distance"      # of the known networks
 NOTED = 0.02    # share of a plane from which a class has its name there
+
+
+def breakable(name: str) -> str:
+    """A name in which a line may break at a sign."""
+    return re.sub(r"([:_.-])", r"\1<wbr>", escape(name))
 
 
 def number(value: float) -> str:
@@ -125,7 +131,7 @@ def nearest(card: Card) -> str:
         rows = [line("Clean images and their classes", [(
             e["clean"], f"image {e['row']}, class {e['label']}", str(e["label"])) for e in first])]
         for model, entries in shown.items():
-            of = f", {model}" if len(card.sections) > 1 else ""
+            of = f", {keyed(card, model)}" if len(card.sections) > 1 else ""
             rows.append(line(f"Nearest adversarial images and their labels{of}", [(
                 e.get("adversarial"), f"classified as {e['predicted']}", adversarial(e)) for e in entries]))
             rows.append(line(f"Differences and their L2 norms{of}", [(
@@ -144,28 +150,31 @@ def adversarial(entry: dict[str, Any]) -> str:
 
 
 def line(title: str, cells: list[tuple[str | None, str, str]]) -> str:
-    """A line of images: [(address or None, words in place of the image, words below)]."""
+    """A line of images: [(address or None, words in place of the image, words below)]; the title is HTML."""
     parts = "".join("<div>" + (f'<img src="{address}" alt="{escape(words)}">' if address else "")
                     + f"<small>{escape(below)}</small></div>" for address, words, below in cells)
-    return f'<p>{escape(title)}</p><div class="images">{parts}</div>'
+    return f'<p>{title}</p><div class="images">{parts}</div>'
 
 
 # ---- planes ----------------------------------------------------------------------------------------------
 def planes(card: Card) -> str:
     """Labels in planes through an image and its nearest adversarial one, of each model."""
     shown = [(model, e) for model, entries in examples(card).items() for e in entries if "plane" in e]
-    drawn = "".join(f"<div><small>{escape(model) + ', ' if len(card.sections) > 1 else ''}image {e['row']}"
-                    f"</small>{plane(e)}</div>" for model, e in shown)
+    least = min((e["norm"] for _, e in shown), default=0)
+    drawn = "".join(f"<div><small>{keyed(card, model) + ', ' if len(card.sections) > 1 else ''}"
+                    f"image {e['row']}; cross at L2 norm {number(e['norm'])}</small>{plane(e, least)}</div>"
+                    for model, e in shown)
     drawn = f'<div class="panels planes">{drawn}</div>' if shown else missing(
         card, ("Nearest adversarial image",), "no adversarial image was found")
     return figure(
         "Labels around " + ("an image" if len(shown) == 1 else "images"), drawn,
-        "Circle: clean image. Cross: its nearest adversarial image. The vertical direction is random, on the "
-        "same scale. Numbers are labels; pixels are cut to [0, 1].")
+        "Small circle: clean image. Cross: its nearest adversarial image. The vertical direction is random, "
+        f"on the same scale. Dashed: L2 norm {number(least)} in every plane. Numbers are labels; pixels are "
+        "cut to [0, 1].")
 
 
-def plane(entry: dict[str, Any]) -> str:
-    """The labels of a plane as areas, its two images as marks."""
+def plane(entry: dict[str, Any], norm: float) -> str:
+    """The labels of a plane as areas, its two images as marks, and a circle of an L2 norm."""
     grid, counts = entry["plane"], {}
     for y, row in enumerate(grid):
         for x, label in enumerate(row):
@@ -182,7 +191,9 @@ def plane(entry: dict[str, Any]) -> str:
             parts.append(text(x + 0.5, y + 2, str(label), more=' class="name"'))
     across, up = ((side - 1) * (0 - ends[0]) / (ends[1] - ends[0]) + 0.5 for ends in (ACROSS, UP))
     there = across + (side - 1) / (ACROSS[1] - ACROSS[0])
-    parts.append(f'<circle cx="{across}" cy="{up}" r="1.4" class="mark"/>'
+    ring = (there - across) * norm / entry["norm"]
+    parts.append(f'<circle cx="{across}" cy="{up}" r="{ring:.1f}" class="mark ring"/>'
+                 f'<circle cx="{across}" cy="{up}" r="1.4" class="mark"/>'
                  f'<path d="M{there - 1.4} {up - 1.4}l2.8 2.8m0-2.8l-2.8 2.8" class="mark"/>')
     shares = ", ".join(f"{label} ({len(cells) / side**2:.0%})" for label, cells in sorted(
         counts.items(), key=lambda item: -len(item[1]))[:5])
@@ -253,10 +264,15 @@ def place(card: Card, others: dict[str, dict[str, float | None]], without: str) 
                   f"network), each on {KNOWN_IMAGES} of its own test images. {numbers}.")
 
 
+def keyed(card: Card, model: str) -> str:
+    """A model after its colour."""
+    colour = dict(zip(card.sections, COLOURS))[model]
+    return f'<span class="key" style="background:{colour}"></span>{breakable(model)}'
+
+
 def keys(card: Card) -> str:
-    """The models with their colours."""
-    return " ".join(f'<span class="key" style="background:{colour}"></span>{escape(model)}.'
-                    for model, colour in zip(card.sections, COLOURS))
+    """The models, each after its colour."""
+    return " ".join(f"{keyed(card, model)}." for model in card.sections)
 
 
 def pictures(card: Card, others: dict[str, dict[str, float | None]], without: str) -> str:
