@@ -301,17 +301,17 @@ best = page.best(distances)
 facts = summaries.nearest(best)
 answer = "Not measured yet."
 if facts:
-    answer = ("In random directions it is far from clean digits, nearer after a noise-resistant attack "
+    answer = ("In random directions far from clean digits, nearer after a noise-resistant attack "
               "(OptMargin), very near after a smallest-change attack (OptBrittle)."
               if facts["benign"] > facts["margin"] > facts["brittle"] else
               "The three kinds of digit stand in another order in this run.")
 page.box(
     "How far is the boundary, where labels change, from clean and attacked images?", answer,
-    "The nearest label change in {directions:,} random directions lies at {benign} (clean), {margin} "
-    f"(OptMargin), {'at most ' * facts.get('touches', False)}{{brittle}} (OptBrittle; root mean square, "
-    "pixels {pixels}; medians of {n} digits).",
-    f"{'An attack finds a shorter way: ' * bool(facts and facts['missed'])}OptBrittle crosses "
-    "a boundary {attack:.2g} from clean digits (mean).",
+    "The nearest label change in {directions:,} directions lies (root mean square, pixels {pixels}; "
+    "medians of {n} digits) at {benign} from clean digits, {margin} after OptMargin, "
+    f"{'at most ' * facts.get('touches', False)}{{brittle}} after OptBrittle.",
+    f"{'From clean digits an attack finds a shorter way: ' * bool(facts and facts['missed'])}OptBrittle "
+    "crosses one at {attack:.2g} (mean).",
     facts=facts, picture=summaries.draw_nearest(best, facts["attack"]) if facts else None,
     alt="Three rows of dots, one dot a digit: the distance to the nearest boundary of clean digits, of "
         "OptMargin and of OptBrittle; a line marks how far OptBrittle moves clean digits.")

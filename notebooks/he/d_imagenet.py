@@ -222,13 +222,14 @@ withstood = facts and facts["margin"]["percent"] > 50
 page.box(
     "On photographs, does an attack built to withstand noise defeat a vote over noisy copies?",
     f"{'Mostly not' if withstood else 'Mostly'} here"
-    f"{': the attack withstands the noise it was built with, but hardly any other' * overfits}."
+    f"{': the attack withstands the noise it was built with, hardly any other' * overfits}."
     if facts else "Not measured yet.",
     "The vote is right on {benign.percent:.0f}% of {benign.of} photographs, on {margin.percent:.0f}% after "
-    "the attack (95% interval {margin.low:.0f} to {margin.high:.0f}%; paper: {margin.paper}%). "
-    "On {images} of them "
+    "the attack (95%: {margin.low:.0f} to {margin.high:.0f}%; paper: {margin.paper}%). "
+    "On {images} "
     + ("all copies" if overfits else "{own:.0f}% of the copies")
-    + " with the attack's own noise are misclassified, with fresh noise {others:.0f}%.",
+    + " with the attack's own noise are misclassified, " + "but only " * overfits
+    + "{others:.0f}% of copies with fresh noise.",
     f"Our network is far smaller{', our attack shorter' * bool(shorter)} than the paper's.",
     facts=facts,
     picture=summaries.draw_copies(best, under_noise) if facts else None,

@@ -277,11 +277,10 @@ page.box(
     "Does pruning (greys become black or white) make look-alike images with different labels look different?",
     figures.first(facts, ("always", f"Yes, {PRICE}"), ("traded", f"Mostly, {PRICE}"),
                   ("differ", "With the strongest pruning they do."), "Not in these networks."),
-    "Mixed with white, a digit changes label between two images. Their similarity is {sides.plain:.3f} (1: "
-    "equal), strongly pruned {sides.pruned:.2f} (paper: {sides.paper:.2f}). The one that keeps the label "
-    "has similarity {digit.plain:.2f} to the digit, pruned {digit.pruned:.2f} (paper: "
-    "{digit.paper:.2f}).",
-    "Means of {n} networks; {shown} of {steps} prunings show both (paper: all)."
+    "Mixed stepwise with white, a digit changes label: the images before and after have similarity "
+    "{sides.plain:.3f} (1: equal), with pruning {sides.pruned:.2f} (paper: {sides.paper:.2f}); the one before "
+    "and the digit {digit.plain:.2f}, with pruning {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
+    "Means of {n} networks; both in {shown} of {steps} steps of pruning (paper: all)."
     if facts and facts["traded"] else "",
     facts=facts, picture=figures.draw_pruning(best) if facts else None,
     alt="Two panels, towards white and black, without pruning and at three strengths of it: the similarity "

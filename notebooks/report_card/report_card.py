@@ -215,10 +215,10 @@ turned = [MEASURES[name] for name in ("boundary_distance", "overlap")
 page.box(
     "Which of two networks is more robust, and do all measures agree?",
     "The one trained on attacked images wins under attack, but {turned} rank it lower.",
-    "Under a gradient attack (PGD) it classifies {robust:.0f}% of {n} digits correctly, the other "
+    "Under a gradient attack it classifies {robust:.0f}% of {n} digits correctly, the other network "
     "{plain:.0f}%. In random directions its boundary lies at {near.robust:.2f} (other: {near.plain:.2f}; "
     "root mean square); its class overlap is {overlap.robust:.2f} (other: {overlap.plain:.2f}; lower: "
-    "farther apart).",
+    "classes farther apart).",
     "Both are MNIST networks, trained once: others may differ.",
     facts={"n": card.__kwdefaults__["images"], "turned": " and ".join(turned) or None,
            "robust": 100 * robust["pgd_accuracy"], "plain": 100 * plain["pgd_accuracy"],

@@ -233,10 +233,10 @@ page.box(
     "Do images changed until one network errs (adversarial images) mislead others of another random seed?",
     "Usually not: on average the others misclassify one in {nth}.",
     "Attacks on one network gave adversarial images of {over.digits} digits; {others} others misclassify "
-    "{over.percent:.0f}% (95% interval {over.low:.0f} to {over.high:.0f}%). For versions "
-    "of one image of a {label} it is {least:.0f}% to {most:.0f}%, by attack (paper, also a "
-    "{label}: {paper.least:.0f}% to {paper.most:.0f}%).",
-    "The paper does not say which {label}, so ours cannot test its rates.",
+    "{over.percent:.0f}% (95% interval {over.low:.0f} to {over.high:.0f}%). For one image "
+    "of a {label} it is {least:.0f}% to {most:.0f}%, depending on the attack (paper, some image of a {label}: "
+    "{paper.least:.0f}% to {paper.most:.0f}%).",
+    "The paper's image is not known, so ours cannot test its rates.",
     facts=facts and facts | {"label": int(best[0].label.iloc[0])},
     picture=beyond.draw_transfer(*best) if facts else None, results=(sweeps, others, fifty),
     alt="Bars: share of adversarial images that the other networks misclassify, over many digits with its "

@@ -212,8 +212,8 @@ page.box(
     "Are random images between adversarial versions of a digit misclassified, too?",
     "Not around our two digits: the attacked network gets most right." if few
     else "At least around one of our digits the attacked network gets half wrong.",
-    "An attack made many misclassified versions of a {first.digit} and a {second.digit}. A random image takes "
-    "each changed pixel between its smallest and largest value there. Of {first.samples:,} "
+    "An attack made many misclassified versions of a {first.digit} and a {second.digit}. A random image draws "
+    "each changed pixel between its extremes over these. Of {first.samples:,} each, "
     "the network misclassifies {first.percent:.0f}% (the {first.digit}) and {second.percent:.0f}% (the "
     "{second.digit}; paper's {first.digit} and {second.digit}: {first.paper:.0f}% and {second.paper:.0f}%).",
     "The paper's images lie {side}.",

@@ -304,9 +304,9 @@ page.box(
     "Are random images between adversarial versions of one aeroplane misclassified, too?",
     "By the attacked network: {parts.strict} or {parts.loose}, depending on which pixel values vary.",
     "An attack made {versions} misclassified versions; random images draw values between their "
-    "extremes. If only values that all versions changed vary, {strict:.0f}% are misclassified; if those vary "
-    "that most versions changed, {loose:.1f}% (paper: {paper:.0f}%). {others} others, "
-    "unattacked: {least:.0f}% to {most:.0f}% of either kind.",
+    "extremes. Varying only the values that all versions changed, {strict:.0f}% are misclassified; varying "
+    "those that most changed, {loose:.1f}% (paper: {paper:.0f}%). {others} other networks "
+    "misclassify {least:.0f}% to {most:.0f}%, both ways.",
     "On clean images ours err {times} as the paper's.",
     facts=facts, picture=beyond.draw_networks(facts) if facts else None, results=(sweeps, networks),
     alt="Bars in two groups, by which pixel values are random: the share of samples that the attacked "

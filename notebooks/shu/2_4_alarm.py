@@ -252,11 +252,11 @@ best, digits = page.best(clean, fifty)
 facts = beyond.of_alarm(digits, best) if len(best) and len(digits) else {}
 page.box(
     "Can disagreement between re-trained networks expose an adversarial image?",
-    "Yes, if one of {networks} networks was attacked: two or more nearly always disagree on the image, "
+    "Yes, if one of {networks} networks was attacked: two or more nearly always disagree on it, "
     "seldom on clean ones.",
     "They disagree on {attack.percent:.0f}% of adversarial images of {attack.digits} digits that "
-    "all classify correctly (95% interval {attack.low:.1f} to {attack.high:.1f}%), on {noise.percent:.1f}% "
-    "with equally large noise, and on {clean.percent:.1f}% of {clean.of:,} clean digits that the attacked "
+    "all classify correctly (95%: {attack.low:.1f} to {attack.high:.1f}%), on {noise.percent:.1f}% "
+    "of these with equally large noise, and on {clean.percent:.1f}% of {clean.of:,} clean digits that the attacked "
     "one gets right.",
     "The attacked one errs by construction; attacks on all were not tested.",
     facts=facts, picture=alarms.draw_alarms(facts, digits) if facts else None, results=(clean, fifty),

@@ -311,7 +311,7 @@ if len(shown := page.best(example)):
         "Not in this run: compare how many images an attack flips with how many noise flips.",
         "Of {tried} test images {attack:.0f}% can be attacked (paper: {paper.attack:.0f}%). Noise of five "
         "times the attack's norm flips {five.hits} of {five.of} (95% interval {five.low:.0f} to "
-        "{five.high:.0f}%; paper: {paper.five:.0f}%), ten times the norm {ten.hits} "
+        "{five.high:.0f}%; paper: {paper.five:.0f}%), tenfold noise {ten.hits} of {ten.of} "
         "({ten.low:.0f} to {ten.high:.0f}%; paper: {paper.ten:.0f}%).",
         "We chose the training by its match with published values, the {paper.attack:.0f}% among them.",
         facts=facts, picture=figures.paradox(shown, PUBLISHED), alt=ALT, results=(example,))

@@ -300,16 +300,16 @@ display.table(["data", "dimension", "noise radius / attack norm", "published (te
 shares = {f"noise {1 / ratio:g} times as long": tail(sketches.DIMENSIONS, ratio) for ratio in RATIOS}
 page.box(
     "How often does random noise cross a flat decision boundary?",
-    "Practically never in thousands of dimensions, even ten times as long as the way across.",
-    "In {n:,} dimensions {needed} crosses; {draws:,} samples flip {flat:.1g}% of images. In the "
-    "paper, noise ten times as long as a gradient step flips {paper:.0f}%.",
-    "Real boundaries are nearer than that step: at a stronger attack's distance a flat one "
-    "would give {longest.near:.0f}% on {runs} of our networks; measured: {longest.flipped.percent:.0f}%."
+    "Practically never in thousands of dimensions, even at ten times the distance to the boundary.",
+    "{needed} crosses ({n:,} dimensions); {draws:,} flip {flat:.1g}% of images. In the paper {paper:.0f}% flip, "
+    "with noise ten times a gradient step.",
+    "Real boundaries are nearer than that step: with the distance that a stronger attack finds, a flat one "
+    "would give {longest.near:.0f}% ({runs} of our networks); measured: {longest.flipped.percent:.0f}%."
     if nearest.get("ratio", 1) < 1 else
     "Real boundaries may be nearer than the attack suggests, or curved.",
     facts=nearest | {"n": PICTURE, "draws": draws_published, "paper": float(np.mean(all_pairs)),
                      "flat": 100 * float(planar_flip_probability(PICTURE, TENTH, draws_published)),
-                     "needed": f"1 noise sample in {count_in_words(10**needed[PICTURE]['exact'])}"},
+                     "needed": f"1 such sample in {count_in_words(10**needed[PICTURE]['exact'])}"},
     picture=sketches.falling(shares, "noise samples that cross"), results=(),
     alt="The share of noise that crosses a plane falls to almost nothing as the dimension grows, for "
         "noise of three lengths; in the dimension of CIFAR-10 the shares are written at the curves.")

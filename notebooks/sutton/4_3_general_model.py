@@ -181,10 +181,10 @@ display.show(display.folded("Answers", (
 crossed = crossing_noise(CONE_N, nearest["depth"], CONE_SLOPE)
 page.box(
     "Does random noise still miss a decision boundary that is curved?",
-    "Yes if it bends in one direction (roof), not if in all (cone): {cone} of samples cross.",
-    "A point lies {depth:g} noise lengths below a boundary in {n:,} dimensions; roof and cone have slope "
-    "{slope:g}. Noise moves sideways, where a cone comes nearer on all sides, a roof on two: "
-    "{plane} samples cross a plane, {roof} a roof.",
+    "Yes if it bends in one direction (roof), not if in all (cone).",
+    "In {n:,} dimensions, with the boundary at {depth:g} of the noise's length and slopes of {slope:g}, {plane} "
+    "samples cross a plane, {roof} a roof, {cone} a cone. Noise moves almost only sideways; there a cone "
+    "comes nearer on all sides, a roof only on two.",
     "Calculated, not measured on networks.",
     facts={"depth": nearest["depth"], "n": CONE_N, "slope": CONE_SLOPE,
            **{name: one_in(share) for name, share in crossed.items()}},

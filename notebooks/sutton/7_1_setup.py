@@ -307,10 +307,10 @@ page.box(
     "Does our fast code measure what the paper describes?",
     "Yes, as far as the text goes: a slow version of its steps gives the same results." if alike else
     "Not everywhere: a slow version of the text's steps differs, or an error goes unnoticed.",
-    "Label, attack length and first flip by noise agree for {same} of {images} test images; "
+    "All results agree for {same} of {images} test images; "
     + ("all {caught}" if alike else "{caught} of {mutants}") + " errors planted in the code are detected.",
-    "The text does not say how an image counts whose gradient rounds to zero, so that the "
-    "attack cannot move it; most of our tables count it as flipped.", facts=facts,
+    "The text does not say how an image counts whose gradient rounds to zero, so that the attack cannot move "
+    "it; our tables mostly count it as flipped, which fits the published values better.", facts=facts,
     picture=definitions.draw_slopes(),
     alt="The more confident the network, the smaller its gradient, until 32-bit arithmetic rounds it to "
         "zero, first for class 1.")

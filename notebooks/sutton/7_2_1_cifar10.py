@@ -243,10 +243,10 @@ page.box(
         ("fewest", "No: a small gradient step flips fewer than half, equally long noise practically "
                    "none."),
         "No: a small gradient step flips most images, equally long noise practically none."),
-    "It flips {step:.0f}% of test images, {logit:.0f}% if its gradient never rounds to zero (paper, "
-    "same pairs: {paper.step:.0f}%). Of {perturbed} flipped images, any of {draws:,} equally long noise "
-    "samples flips {one} (95% interval {low:.1f} to {high:.1f}%; paper: {paper.one:.1f}%), ten times "
-    "longer ones {ten:.0f}% (paper: {paper.ten:.0f}%).",
+    "The step flips {step:.0f}%, {logit:.0f}% with gradients not rounded to zero (paper, same "
+    "pairs: {paper.step:.0f}%). Of {perturbed} of these, {one} are flipped by at least one of {draws:,} equally "
+    "long noise samples (95%: {low:.1f} to {high:.1f}%; paper: {paper.one:.1f}%), {ten:.0f}% by tenfold "
+    "noise (paper: {paper.ten:.0f}%).",
     figures.first(
         facts, ("cats", "{pairs} of {of} class pairs; all contain cats."),
         "{pairs} of {of} class pairs; dropout and training time half the paper's."),

@@ -219,7 +219,8 @@ def draw_similarities(searches):
 def spread(searches):
     """Facts: range of the similarity to white over trainings of A, and of the means; {} of one training.
 
-    apart          towards black all trainings of one architecture lie outside the others' range
+    apart          towards black the label changes "earlier" or "later" in all trainings of one architecture
+                   than in any of another; or None
     widest         no architecture has a wider range than A
     more, as_much  the standard deviation of trainings is above twice, or within half and twice, that of
                    architectures (of their means, less what trainings add)
@@ -237,8 +238,9 @@ def spread(searches):
     return {"a": {"lowest": means["min"]["a"], "highest": means["max"]["a"]}, "trainings": means["size"]["a"],
             "paper": printed["A"]["robustness_ssim"], "least": means["mean"].min(),
             "most": means["mean"].max(), "architectures": len(means),
-            "apart": any(black["min"][name] > rest["max"].max() or black["max"][name] < rest["min"].min()
-                         for name, rest in others.items()),
+            "apart": next((word for name, rest in others.items() for word, alone in (
+                ("earlier", black["min"][name] > rest["max"].max()),
+                ("later", black["max"][name] < rest["min"].min())) if alone), None),
             "widest": bool((means["max"] - means["min"]).idxmax() == "a"),
             "more": bool(within > 4 * between), "as_much": bool(between <= 4 * within <= 16 * between)}
 
