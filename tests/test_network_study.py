@@ -1,6 +1,7 @@
 """papers.sutton.study: which network (Sutton et al.): the score, and the choice by the protocol's rule."""
 import numpy as np
 import pandas as pd
+import pytest
 
 from papers.sutton import experiments, study, tables
 from report import reference, store
@@ -145,7 +146,9 @@ def test_the_nearer_training_of_two_is_counted_on_the_pairs_that_both_have():
                              | as_published(pair.replace("_", "-"), shift) for pair, shift in shifts.items()])
 
     both = frame(deer_horse=0.1, aeroplane_cat=0.4), frame(deer_horse=0.3, aeroplane_cat=0.2)
-    assert study.nearer_than_literal(*both, PRINTED) == {"nearer": 1, "of": 2}
+    facts = study.nearer_than_literal(*both, PRINTED)
+    assert (facts["nearer"], facts["of"]) == (1, 2)
+    assert facts["most"] / facts["least"] == pytest.approx((0.3 / 0.2)**2)      # squared deviations
     assert study.nearer_than_literal(both[0], both[1].iloc[:0], PRINTED) == {}
 
 

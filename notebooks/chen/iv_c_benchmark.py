@@ -52,9 +52,9 @@ page = start("chen/iv_c_benchmark", globals())
 # network's error grows, and never by more than $\epsilon$ in any pixel. The share of flipped labels is the *attack success rate* (ASR). That costs
 # time.
 #
-# {ref}`ROBY <chen-iii>` needs clean images alone. It measures how much the classes overlap in the values that the network computes of them: before its
-# last layer in the paper's text, its last values (*logits*) in the authors' later code and here. The paper trains ten architectures on each of three data sets, attacks them, and finds that ROBY orders them exactly as the attack does. If that holds,
-# one forward pass replaces an attack.
+# {ref}`ROBY <chen-iii>` needs clean images alone. It measures how much the classes overlap in the values inside the network: those before the last
+# layer in the paper's text, those of the last layer (*logits*) in the authors' later code and here. The paper trains ten architectures on each of
+# three data sets, attacks them, and finds that ROBY orders them exactly as the attack does. If that holds, one forward pass replaces an attack.
 
 # %%
 display.picture(
@@ -157,11 +157,12 @@ page.picture(
 # %% [markdown]
 # ### ROBY does not order the ten networks as the attack does
 #
-# ROBY adds the widths of two classes and subtracts their distance. *FSA* scores the widths alone, *FSD* the distances alone. Distances are Euclidean (L2)
-# or the largest difference of a coordinate (L∞). The *unscaled overlap* is ROBY without rescaling ({ref}`Section III <chen-iii>`). The other quantities
-# need no centre of a class: accuracy, mean margin, and distances to the boundary in random directions and along the gradient, itself a small attack. A
-# dot at 1 means the order of the weaker attack, at −1 the opposite one. An interval that contains 0 does not show that two orders are related; one that
-# ends below 1 shows that they differ.
+# ROBY adds the widths of two classes and subtracts their distance. *FSA* scores the widths alone, *FSD* the distances alone. Distances are Euclidean
+# (L2) or the largest difference of a coordinate (L∞). The *unscaled overlap* is ROBY without rescaling ({ref}`Section III <chen-iii>`). The other
+# quantities need no centre of a class: accuracy, mean margin, and distances to the boundary in random directions and along the gradient, itself a
+# small attack. What should be larger for a robust network, such as accuracy or a distance, is turned round. So a dot at 1 means the order of the
+# weaker attack, at −1 the opposite one. An interval that contains 0 does not show that two orders are related; one that ends below 1 shows that they
+# differ.
 
 # %%
 page.picture(natural, ranking.draw_ranks, caption=(
@@ -188,9 +189,9 @@ page.text((natural, again), ranking.spread,
           "(95% interval {seeds.low:.3f} to {seeds.high:.3f}) and {all.sd:.3f} over {all.n} architectures "
           "({all.low:.3f} to {all.high:.3f}). If other architectures vary as {model} does, two trainings of "
           "one network differ by up to {limit:.2f} in 95 of 100 cases. Only {apart} of the {pairs} pairs of "
-          "architectures differ by more. This noise alone does not explain why ROBY and the attack, measured "
-          "on the same networks, disagree: over the {seeds.n} trainings their rank correlation is "
-          "{rank:.2f}, and the weaker attack flips {flipped}.")
+          "architectures differ by more. Whether ROBY follows the attack from training to training, these few "
+          "cannot say: over the {seeds.n} trainings their rank correlation is {rank:.2f}, and the weaker "
+          "attack flips {flipped}.")
 
 # %% [markdown]
 # ## Where it differs, and why
@@ -213,8 +214,8 @@ page.extra("by-features", natural, ranking.by_features,
 
 # %%
 page.text(natural, ranking.answer,
-          "The rank correlation of its success with that of our weaker attack is {apart}: where this "
-          "interval ends below 1, the order depends on the attack. ROBY (L2) has {logits.code_2} with the "
+          "The rank correlation of its success with that of our weaker attack is {apart}; an "
+          "interval that ends below 1 says that the two order the networks differently. ROBY (L2) has {logits.code_2} with the "
           "later code's attack and {logits.third_2} with ours.")
 page.extra("attacks", natural, ranking.attacks,
            "Success of each attack, lowest to highest, beside the published success of its norm (L∞ or L2); "
@@ -239,7 +240,8 @@ page.text(natural, ranking.answer,
 #
 # 1. An attack that flips everything says nothing about which network is more robust.
 # 2. Before networks are ranked by a score, one network should be trained again: its spread is the least difference that means something.
-# 3. On these ten networks, measured distances to the boundary, themselves small attacks, have the highest rank correlation with the attack.
+# 3. On these ten networks, measured distances to the boundary have the highest rank correlations with the attack; the one along the gradient is
+#    itself a small attack.
 #
 # ## Try it
 #

@@ -52,8 +52,8 @@ page = start("chen/iv_d_defence", globals())
 # %% [markdown]
 # ## The idea
 #
-# *Adversarial training* defends a network: it learns from attacked images, so that it gives them their label. Madry et al. {cite:p}`madry2018` attack every
-# training image, Chen et al. half of them. The result is a *robust network*, the usual one a *natural network*.
+# *Adversarial training* defends a network: it learns from attacked images, so that it gives them their label. Madry et al. {cite:p}`madry2018` attack
+# every training image, Chen et al. half of them. The result is a *robust network*, the usual one a *natural network*.
 #
 # A score of robustness should tell the two apart. The paper claims that {ref}`ROBY <chen-iii>` does: for the same architecture it is smaller for the
 # robust network, on clean images and, more clearly, on adversarial ones.
@@ -147,7 +147,7 @@ display.picture(figure, "Natural (circles) and robust networks (squares): how ma
                 "flips, and ROBY", "Left, the curves of robust networks lie far lower; right, six dots.")
 
 # %% [markdown]
-# The half-attacked batch equals that of the experiments ({download}`attacks.py <../../papers/chen/attacks.py>`).
+# Only a gap larger than the spread of three seeds is a difference. The half-attacked batch is {download}`attacks.py <../../papers/chen/attacks.py>`'s.
 #
 # ## What came out
 
@@ -181,7 +181,7 @@ page.text(BOTH, defence.facts,
           "{true.adversarial.below} of {true.adversarial.of} on adversarial ones (paper, same pairs: "
           "{true.original.paper} and {true.adversarial.paper}). With predicted classes, as in the paper's "
           "text, these are {predicted.original.below} of {predicted.original.of} and "
-          "{predicted.adversarial.below} of {predicted.adversarial.of} (table below Table V).")
+          "{predicted.adversarial.below} of {predicted.adversarial.of}, without networks that leave out a class.")
 page.text(BOTH, defence.facts,
           "In the {upper.of} best protected pairs ROBY rises on clean images in {upper.rise} and falls on "
           "adversarial ones in {upper.fall}. On the best two ({best.names}; {best.rates} flipped) it changes "
@@ -195,7 +195,7 @@ page.picture(natural, defence.draw_under_attack, caption=(
     "Natural networks: ROBY on adversarial minus ROBY on clean images (true classes)"),
     alt="A row a network: dots on both sides of 0, beside the paper's ticks.")
 page.text(natural, defence.natural_facts,
-          "ROBY falls under attack on {ours} of {n} natural networks (paper, same networks: {paper}), "
+          "ROBY falls under attack on {ours} of {n} natural networks ({where}; paper, same networks: {paper}), "
           "although the attack flips {rate} of their correctly classified images.")
 
 # %% [markdown]
@@ -226,8 +226,8 @@ page.text(BOTH, defence.shorter,
 # ## Three things to remember
 #
 # 1. A defence has to be checked by an attack: the same training protects one architecture and not another.
-# 2. ROBY can rise on clean images and fall on adversarial ones by the same training: it has to be said on which images it is computed.
-# 3. A difference between two single trainings is no effect of what was changed between them.
+# 2. ROBY can rise on clean images and fall on adversarial ones between the same two networks: it has to be said on which images it is computed.
+# 3. A difference between two single trainings need not be an effect of what was changed between them.
 #
 # ## Try it
 #
@@ -310,7 +310,7 @@ page.box(
     + " Where the training protects best (two architectures), ROBY rises on clean images" * larger
     + " and falls on adversarial ones" * (larger and facts["best"]["smaller"]) + "." * larger,
     "Our adversarial training was short. " * bool(facts and facts["short"])
-    + "For {chance} architectures the difference on clean images is smaller than retraining alone can cause."
+    + "For {chance} architectures the difference on clean images is smaller than two trainings of LeNet can differ."
     * (chance is not None),
     facts=facts and facts | {"chance": chance}, results=BOTH,
     picture=defence.draw_slopes(*best) if facts else None,

@@ -59,8 +59,8 @@ page = start("ren/iv_simulation", globals())
 # where it ends. *Robustness* compares the digit and the last image with its label: a lower number is a larger change. *Separability*
 # compares the two sides of the boundary, the last image with the label and the first without it.
 #
-# The paper averages both over the test digits for three networks, one of each architecture. It claims that digits may change a lot, and
-# that the two sides cannot be told apart by eye, whatever the architecture. We train five networks of each architecture, so that the range
+# The paper averages both over the test digits for three architectures; it does not say over how many trainings. It claims that digits may change a
+# lot, and that the two sides cannot be told apart by eye, whatever the architecture. We train five networks of each architecture, so that the range
 # over trainings stands beside the difference of architectures.
 #
 # ## Step by step: one architecture, five trainings
@@ -160,22 +160,23 @@ page.text(searches, figures.stopped,
 page.text((searches, variants), trainings.what_training_does,
           "In {outliers} of {rows} rows of our recipe the published value lies more than {margin} outside "
           "the range of our networks: {outside}. Variants of these architectures that were tried: "
-          "{relevant}.")
+          "{relevant}. Trainings that were not tried may be the cause.")
 
 # %% [markdown]
-# The second possible cause is the definition of SSIM. It does not explain these rows either.
+# The second possible cause is the definition of SSIM: the paper names no window.
 
 # %%
 page.text(searches, trainings.what_the_definition_does,
-        "The nearer of the two other conventions is *{nearest}*: over all rows, its mean distance from the "
-        "published values is {by:.3f}, and that of this page {own:.3f}.")
+        "The nearer of the two other conventions is *{nearest}*. With it {nearer} of {rows} rows come nearer "
+        "to the published value and the others move away: over all rows, the mean distance from the published "
+        "values is {by:.3f}, with the convention of this page {own:.3f}.")
 
 # %% [markdown]
 # ## Three things to remember
 #
 # 1. How far a digit can be mixed with white depends on the training run about as much as on the architecture.
-# 2. Towards black, architecture C stands out in all of its trainings; the published network of C does not.
-# 3. One training of each architecture cannot rank architectures.
+# 2. Towards black, all trainings of C lie above all of A and B, the lowest by little; the published value of C does not.
+# 3. Towards white, one training of each architecture cannot rank architectures.
 #
 # ## Try it
 #
@@ -253,7 +254,7 @@ page.box(
                   "That depends on the architecture and on the training run."),
     "The mean similarity (SSIM; 1: unchanged) of a digit and its last mixture that keeps the label is "
     "{a.lowest:.2f} to {a.highest:.2f} in {trainings} trainings of "
-    + figures.first(facts, ("widest", "the most variable"), "one") + " architecture (paper, one training: "
+    + figures.first(facts, ("widest", "the most variable"), "one") + " architecture (paper: "
     "{paper:.2f}); the means of {architectures} architectures span {least:.2f} to {most:.2f}.",
     figures.first(facts, ("apart", "With black, one architecture's labels change {apart} in every "
                             "training."), ""),

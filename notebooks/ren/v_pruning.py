@@ -192,7 +192,7 @@ page.text(searches, pruned.single, "The rule holds at every step for {hold} of {
 
 # %%
 page.text(searches, pruned.how_far,
-          "By the printed rule {held} of these {claims} claims came out here; if pixels of exactly 128 are "
+          "By the printed rule {held} of these {claims} claims came out here{unjudged}; if pixels of exactly 128 are "
           "pruned, too, {fewest} did. The published SSIM values {favour}: their mean distance from ours is "
           "{here:.3f} by the printed rule, and {least:.3f} or more with these pixels.")
 
@@ -202,7 +202,7 @@ page.text(searches, pruned.how_far,
 # 1. Pruning makes the two images at the end of a search different, because mixing can no longer reach the images between them.
 # 2. The last image with the label is then more like the digit, the first one without it less.
 # 3. From no pruning to the strongest, the two similarities of the paper move in these directions in every network. From step to step they need
-#    not, and their sizes depend much on the single training.
+#    not, and towards white their sizes depend much on the single training.
 #
 # ## Try it
 #
@@ -272,15 +272,15 @@ page.figure(
 # %%
 best = page.best(searches)
 facts = figures.pruning(best)
-PRICE = "but the label then changes nearer to the digit, which the paper calls less robust."
+PRICE = "but the last image with the label is more like the digit: less robust, says the paper."
 page.box(
     "Does pruning (greys become black or white) make look-alike images with different labels look different?",
     figures.first(facts, ("always", f"Yes, {PRICE}"), ("traded", f"Mostly, {PRICE}"),
                   ("differ", "With the strongest pruning they do."), "Not in these networks."),
     "Mixed stepwise with white, a digit changes label: the images before and after have similarity "
-    "{sides.plain:.3f} (1: equal), with pruning {sides.pruned:.2f} (paper: {sides.paper:.2f}); the one before "
-    "and the digit {digit.plain:.2f}, with pruning {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
-    "Means of {n} networks; both in {shown} of {steps} steps of pruning (paper: all)."
+    "{sides.plain:.3f} (1: equal), strongly pruned {sides.pruned:.2f} (paper: {sides.paper:.2f}); the one before "
+    "and the digit {digit.plain:.2f}, strongly pruned {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
+    "Means of {n} networks; {shown} of {steps} steps show both (paper: all)."
     if facts and facts["traded"] else "",
     facts=facts, picture=figures.draw_pruning(best) if facts else None,
     alt="Two panels, towards white and black, without pruning and at three strengths of it: the similarity "

@@ -48,12 +48,12 @@ page = start("shu/2_1_lenet", globals())
 # %% [markdown]
 # ## The idea
 #
-# Ten LeNets $M_1, \dots, M_{10}$ differ only in the seed of their training. Six attacks on $M_1$ start from one clean digit, each about a
-# hundred times under different settings: NewtonFool (NF), the fast gradient sign method (FGSM), Carlini and Wagner's L2 attack (CW2), the
-# basic iterative method (BIM), the pointwise attack (PW) and the momentum iterative method (MI). The {term}`adversarial examples <adversarial example>` that $M_1$ assigns to one wrong class span a *box* (hyper-rectangle): an interval
-# for each of the $b$ pixels that vary most. The paper counts how many of an attack's images, and of 1,000 random images from its box, each
-# network misclassifies. It claims that many errors of $M_1$ are not errors of the others. Its second claim, on distances, is tested on
-# {ref}`a page of tables <shu-2-1-tables>`.
+# Ten LeNets $M_1, \dots, M_{10}$ differ only in the seed of their training. Six attacks on $M_1$ start from one clean digit, each about a hundred
+# times under different settings: NewtonFool (NF), the fast gradient sign method (FGSM), Carlini and Wagner's L2 attack (CW2), the basic iterative
+# method (BIM), the pointwise attack (PW) and the momentum iterative method (MI). The {term}`adversarial examples <adversarial example>` that $M_1$
+# assigns to one wrong class span a *box* (hyper-rectangle): an interval for each of the $b$ pixels that vary most. The paper counts how many of an
+# attack's images, and of 1,000 random images from its box, each network misclassifies. It claims that many errors of $M_1$ are not errors of the
+# others. Its second claim, on distances, is tested on {ref}`a page of tables <shu-2-1-tables>`.
 #
 # ## Step by step: the box between adversarial images
 #
@@ -111,11 +111,12 @@ toy.compare(dict(ends) == rectangle and boxes.error_rates(models, inside, label)
 display.say(prose.fill("Of the random images of the box the attacked network misclassifies {own:.0%}, "
                        "the others {least:.0%} to {most:.0%}.", {"own": rates[0], "least": min(rates[1:]),
                                                       "most": max(rates[1:])})
-            + " In this plane the networks share most errors; for whole digits that is measured below.")
+            + " In this plane the others err nearly as often as the first one; for digits the curves below show "
+            "it.")
 
 # %% [markdown]
-# The tables rest on the same steps with the paper's attacks, its ten LeNets and the test digits
-# ({download}`experiments.py <../../papers/shu/experiments.py>`).
+# The tables rest on the same steps with the paper's attacks, its ten LeNets and the test digits ({download}`experiments.py
+# <../../papers/shu/experiments.py>`).
 
 # %%
 scale = page.scale(**experiments.LENET)
@@ -207,7 +208,8 @@ page.extra("kinds", sweeps, beyond.suspects,
 #
 # ### Hyper rectangle (procedure)
 #
-# The steps above must give the box of the fast code on random numbers, too; three versions with an error built in must not.
+# The steps above must give the box of the fast code on random numbers, too; three versions that differ in one step must not. One of these counts
+# any changed pixel, as the paper's text does.
 
 # %%
 draw = np.random.default_rng(5)

@@ -55,8 +55,8 @@ page = start("shu/2_2_mlp", globals())
 #
 # ## Step by step: a box reaches back over the boundary
 #
-# In a plane of images of two pixels a box between adversarial images on several sides of an image contains clean images, too. Edit
-# `ways` to attack from one side only, and run the cell again.
+# In a plane of images of two pixels a box between adversarial images on several sides of an image contains correctly classified images,
+# too. Edit `ways` to attack from one side only, and run the cell again.
 
 # %% tags=["show-input"]
 models, x, y = toy.two_pixels(networks=5)       # they differ in their seed alone
@@ -141,13 +141,14 @@ page.text(fifty, beyond.over_digits, beyond.OVER_DIGITS)
 # %%
 page.text(sweeps, lambda runs: beyond.squared_distances(cw2(runs)),
         "Mean squared L2 distance of the samples of Table 6 from the clean digit, pixels from 0 to 1: {far}. "
-        "A box of fewer pixels lies nearer by itself; how near the digits lie to it is not measured.")
+        "A box of fewer pixels is nearer to the digit for that reason alone; how far the digits lie from the "
+        "decision boundary is not measured.")
 
 # %% [markdown]
 # ## Three things to remember
 #
-# - Adversarial images can be wrong at every corner of a box while most images inside are right.
-# - How far a box reaches from the clean digit matters: two boxes that reach differently far cannot be compared.
+# - A network can err on adversarial images on every side of a box and be right on most images inside.
+# - Two boxes that reach differently far from the clean digit should not be compared without a measurement of what distance does.
 # - Two digits are weak evidence for or against the paper.
 #
 # ## Try it
@@ -212,7 +213,7 @@ page.box(
     "Are random images between adversarial versions of a digit misclassified, too?",
     "Not around our two digits: the attacked network gets most right." if few
     else "At least around one of our digits the attacked network gets half wrong.",
-    "An attack made many misclassified versions of a {first.digit} and a {second.digit}. A random image draws "
+    "An attack made misclassified versions of a {first.digit} and a {second.digit}. A random image draws "
     "each changed pixel between its extremes over these. Of {first.samples:,} each, "
     "the network misclassifies {first.percent:.0f}% (the {first.digit}) and {second.percent:.0f}% (the "
     "{second.digit}; paper's {first.digit} and {second.digit}: {first.paper:.0f}% and {second.paper:.0f}%).",

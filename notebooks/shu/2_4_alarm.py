@@ -49,8 +49,9 @@ page = start("shu/2_4_alarm", globals())
 # ## The idea
 #
 # Networks that differ in their seed alone disagree on some images. The paper distinguishes three types of regions around a clean image, by
-# who errs there: the attacked network, but not all (type 1); all networks (type 2); another network, but not the attacked one (type 3). The
-# paper names no thresholds of the shares; below they are ours, and leave boxes of no type. An attack on one network tends to end at type 1.
+# who errs there: the attacked network, but not all (type 1); all networks (type 2); another network, but not the attacked one (type 3). A region is a
+# *box*: every pixel lies between its smallest and largest value over the images of one attack. Its type depends on the shares of random images in it
+# that the networks misclassify. The paper names no thresholds; ours leave some boxes without a type. An attack on one network tends to end at type 1.
 # As a defence the paper therefore proposes an *alarm*: at least two networks disagree. It says that the alarm does not help at type 2.
 #
 # ## Step by step: an alarm by disagreement
@@ -166,15 +167,15 @@ page.text(fifty, alarms.over_boxes,
 # %% [markdown]
 # ## Where it differs, and why
 #
-# The paper prints no rates, so nothing here can differ from it. That the alarm is frequent at types 1 and 3 follows largely from the
-# definition of the types, one network wrong where another one is right; how rare it is at type 2 is measured. All attacks use one network
-# alone, which favours the alarm. An attack on the whole family may avoid it, and was not tested.
+# The paper prints no rates, so that its statements can be compared, but no numbers. That the alarm is frequent at types 1 and 3 follows largely from
+# the definition of the types, one network wrong where another one is right; how rare it is at type 2 is measured. All attacks use one network alone,
+# which favours the alarm. An attack on the whole family may avoid it, and was not tested.
 #
 # ## Three things to remember
 #
 # - Adversarial images of one network lie where re-trained networks disagree.
 # - Noise of the same norm rarely reaches these places.
-# - In boxes where every network errs the alarm is rarer than in those where only some do, as the paper says, but not absent.
+# - In boxes where every network errs the alarm is rarer than in those of types 1 and 3, as the paper says, but not absent.
 #
 # ## Try it
 #
@@ -217,10 +218,10 @@ page.statement("procedure-region-types", sweeps, data=lambda runs: {
 # %% [markdown]
 # ### Figure 10: types of points around the digit
 #
-# Of all planes through the digit and the centres of two attacks' boxes the figure has the two with most points of types 1 to 3. The circle is the paper's ball; its $\delta$ of 6 is
-# a squared norm, as are all the paper's distances ({ref}`audit`). The paper's drawing is conceptual; here the ten networks classify each
-# point. NF is NewtonFool, FGSM the fast gradient sign method, CW2 Carlini and Wagner's L2 attack, BIM the basic iterative method, PW the
-# pointwise attack and MI the momentum iterative method.
+# Of all planes through the digit and the centres of two attacks' boxes the figure has the two with most points of types 1 to 3. The circle is the
+# paper's ball; its $\delta$ of 6 is a squared norm, as are all the paper's distances ({ref}`audit`). The paper's drawing is conceptual; here the ten
+# networks classify each point. NF is NewtonFool, FGSM the fast gradient sign method, CW2 Carlini and Wagner's L2 attack, BIM the basic iterative
+# method, PW the pointwise attack and MI the momentum iterative method.
 
 # %%
 page.figure("figure-10", slices, planes.draw_types, data=planes.shares,
@@ -252,7 +253,7 @@ best, digits = page.best(clean, fifty)
 facts = beyond.of_alarm(digits, best) if len(best) and len(digits) else {}
 page.box(
     "Can disagreement between re-trained networks expose an adversarial image?",
-    "Yes, if one of {networks} networks was attacked: two or more nearly always disagree on it, "
+    "Yes, if it was made against one of {networks} networks: two or more nearly always disagree, "
     "seldom on clean ones.",
     "They disagree on {attack.percent:.0f}% of adversarial images of {attack.digits} digits that "
     "all classify correctly (95%: {attack.low:.1f} to {attack.high:.1f}%), on {noise.percent:.1f}% "

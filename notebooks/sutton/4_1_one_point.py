@@ -128,9 +128,10 @@ display.table(["dimension", "samples needed on average", "at least, by Theorem 1
 # %% [markdown]
 # ### A flat boundary at the attack's distance predicts almost no flips; the paper measures many
 #
-# *The predictions are ours, the shares the paper's.* The paper attacks each image along the gradient, then tries 2,000 noise samples of 1, 2, 5 or 10
-# times the norm of that attack, and counts the images whose label at least one of them flips. If the boundary near an image were a plane as far away
-# as the attack is long, that would happen with probability $1 - (1 - \tau_n(1/\text{factor}))^{2000}$.
+# *The predictions are ours, the shares the paper's.* The paper attacks each image along the gradient, then tries 2,000 noise samples of some length,
+# and counts the images whose label at least one of them flips. We take the lengths to be 1, 2, 5 and 10 times the norm of that attack; only 5 stands
+# in the text. If the boundary near an image were a plane as far away as the attack is long, that would happen with probability $1 - (1 -
+# \tau_n(1/\text{factor}))^{2000}$.
 
 # %%
 DIMENSION = {"cifar10": PICTURE, "fashion_mnist": 2352, "gtsrb": 3072, "imagenet_resnet50": 150_528}
@@ -149,8 +150,9 @@ for row in paper["table-1"].rows:
 display.picture(
     sketches.predicted({f"{p['data']}, noise {p['factor']} ×": (p["planar"], p["printed"])
                         for p in predictions}, "labels flipped by at least one sample, %"),
-    "Labels flipped by at least one of 2,000 noise samples: published in Table 1 (ticks), and predicted "
-    "by a flat boundary as far away as the attack is long (dots).",
+    "Labels flipped by at least one of 2,000 noise samples: published in Table 1 (ticks; medians over some "
+    "pairs, so that they differ from the mean in the box), and predicted by"
+    " a flat boundary as far away as the attack is long (dots).",
     "The dots of the flat boundary lie at zero; the published ticks lie far to the right for long noise.")
 
 # %% [markdown]
@@ -200,8 +202,8 @@ display.show(display.folded("Answers", (
 # %% [markdown]
 # ## Item by item
 #
-# How a bound is tried, where the formulas come from ([derived]), and what the badges mean, is said
-# on {doc}`the page of this paper </book/sutton>` (under *Where it stands*) and in {ref}`How to read this book <verdict-words>`.
+# How a bound is tried, where the formulas come from ([derived]), and what the badges mean, is said on {doc}`the page of this paper </book/sutton>`
+# (under *Where it stands*) and in {ref}`How to read this book <verdict-words>`.
 #
 # ### Theorem 1: the probability that one random perturbation crosses the plane
 #
@@ -272,7 +274,7 @@ figure_2 = page.figure(
 # ### Predictions of a flat boundary, one by one
 #
 # The dimensions are 3,072 for CIFAR-10 and 150,528 for ImageNet (*found* in the text), 2,352 for Fashion-MNIST (28 × 28 pixels in three channels,
-# *inferred* from the printed norms) and 3,072 for GTSRB (*assumed*). Of the factors above 1, 5 is *found* in the text, 10 is *inferred* and 2 is
+# *inferred* from the printed norms) and 3,072 for GTSRB (*assumed*). The factor 5 is *found* in the text, 10 is *inferred* and 2 is
 # *assumed*. Except for ImageNet, a value of Table 1 is a median over the pairs of one class and the next one; the paper does not say so, but the
 # medians of Tables 9 to 12, 20 and 23 equal the printed test values.
 

@@ -129,11 +129,11 @@ display.table(["theorem", "rare event", "bound"],
               f"The bounds at the right end of the figure, n = {DIMENSIONS[-1]:,}")
 
 # %% [markdown]
-# ### Under a cone, noise crosses where the paper's condition fails
+# ### Under a cone, noise crosses often where the paper's condition fails or hardly holds
 #
-# The worst surface of slope $L$ is a cone $g = -L\|\pi x\|$ with the point under its apex; the probability of crossing is one integral over the
-# angle of the noise. Where the condition $\eta > L\delta\sqrt{1+L^2}$ of Theorem 14 fails, the bound is 1, and noise does cross. Just where it
-# begins to hold, bound and probability are close: the theorem cannot be improved much.
+# The worst surface of slope $L$ is a cone with the point under its apex; the probability of crossing is one integral over the angle of the noise.
+# Theorem 14 needs the point's depth $\eta$ to exceed $L\sqrt{1+L^2}$ times the noise's length $\delta$. Where that fails, the bound is 1, and noise
+# does cross. Just where it begins to hold, bound and probability are close: a bound that knows the slope alone cannot be improved much there.
 
 # %%
 CONE_N, CONE_SLOPE = 3072, 0.1
@@ -148,14 +148,14 @@ nearest = max((c for c in cone if c["bound"] < 0.5), key=lambda c: c["probabilit
 # %% [markdown]
 # ## Where it differs, and why
 #
-# The bounds are loose under a roof, by many powers of ten where both bound and exact value are far too small to be observed: they must hold for the
-# cone, too. So they are no estimate of what noise does at a boundary that is not known.
+# Under a roof the bounds are loose, often by many powers of ten: they must hold for the cone, too. So they are no estimate of what noise does at a
+# boundary that is not known.
 #
 # ## Three things to remember
 #
 # 1. It matters in how many directions a boundary bends, not only how steeply.
-# 2. A bend in few directions leaves accuracy, attacks and noise as at a plane.
-# 3. A guarantee against noise needs a boundary that is farther away than the slope times the length of the noise.
+# 2. A bend in one direction leaves noise nearly as at a plane.
+# 3. A guarantee against noise needs a boundary that is clearly farther away than the slope times the length of the noise.
 #
 # ## Try it
 #
@@ -181,10 +181,10 @@ display.show(display.folded("Answers", (
 crossed = crossing_noise(CONE_N, nearest["depth"], CONE_SLOPE)
 page.box(
     "Does random noise still miss a decision boundary that is curved?",
-    "Yes if it bends in one direction (roof), not if in all (cone).",
+    "Yes if it bends in one direction (roof); if in all (cone), only far from it.",
     "In {n:,} dimensions, with the boundary at {depth:g} of the noise's length and slopes of {slope:g}, {plane} "
-    "samples cross a plane, {roof} a roof, {cone} a cone. Noise moves almost only sideways; there a cone "
-    "comes nearer on all sides, a roof only on two.",
+    "samples cross a plane, {roof} a roof, {cone} a cone. Noise moves sideways; there a cone "
+    "comes nearer on all sides, a roof on two.",
     "Calculated, not measured on networks.",
     facts={"depth": nearest["depth"], "n": CONE_N, "slope": CONE_SLOPE,
            **{name: one_in(share) for name, share in crossed.items()}},

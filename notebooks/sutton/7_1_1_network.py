@@ -119,8 +119,7 @@ page.picture(trained, draw_deviations,
              alt="Eight rows of dots, one for each number, around a line at zero.")
 
 # %% [markdown]
-# The cell gives the same misfit as the code behind the tables
-# ({download}`experiments.py <../../papers/sutton/experiments.py>` has the trainings).
+# The cell gives the same misfit as the code behind the tables ({download}`experiments.py <../../papers/sutton/experiments.py>` has the trainings).
 
 # %%
 page.text((), lambda: {"sd": PRINTED["train", "accuracy"].std(ddof=0),
@@ -134,9 +133,8 @@ page.text((), lambda: {"sd": PRINTED["train", "accuracy"].std(ddof=0),
 #
 # ### Less dropout and fewer epochs come nearest on CIFAR-10
 #
-# All twelve trainings are compared on deer and horse, the four nearest on aeroplane and cat, too.
-# {ref}`The rule <network-study>` takes the smallest misfit over both pairs; within 10% of it, the training that departs from fewer of the
-# paper's words.
+# All twelve trainings are compared on deer and horse, the four nearest on aeroplane and cat, too. {ref}`The rule <network-study>` takes the smallest
+# misfit over both pairs; within 10% of it, the training that departs from fewer of the paper's words.
 
 # %%
 page.picture(trained, lambda runs: study.draw_misfits(runs, PRINTED),
@@ -158,7 +156,8 @@ page.extra("network-literal", (pages, as_printed), lambda u, v: study.beside_lit
            "Misfit at full length, zero gradients counted as attackable")
 page.text((pages, as_printed), lambda u, v: study.nearer_than_literal(u, v, PRINTED),
           "On {nearer} of these {of} pairs the training of our choice is nearer to the paper than the "
-          "text's.")
+          "text's, which has misfits of {least:.2f} to {most:.2f} (eight: one standard deviation in each "
+          "number).")
 
 # %% [markdown]
 # ### On clothes and traffic signs the choice does not carry over
@@ -183,11 +182,12 @@ page.text(tested, lambda *frames: study.test_in_words(PAPER, *frames))
 page.text((trained, pages), lambda u, v: study.again_facts(u, v, PRINTED),
           "On *{pair}* the network of our choice, trained again for {{ref}}`sutton-7-2-1`, has a misfit of "
           "{again:.2f} in place of {first:.2f}. The margin of the rule is {margin:.2f}, less than this "
-          "difference: the order of the nearest trainings is within the spread of trainings.")
+          "difference: it cannot tell two near trainings apart.")
 
 # %% [markdown]
 # - *Other data.* Of the twelve only the one of our choice is measured on clothes. On traffic signs batch normalisation is nearer
-#   ({ref}`sutton-7-2-3`), so that no single training fits all three data sets. The authors' code is not known.
+#   ({ref}`sutton-7-2-3`). So the choice is not the nearest on all data sets; whether another of the twelve fits all three is not measured. The
+#   authors' code is not known.
 #
 # ## Three things to remember
 #
@@ -197,7 +197,8 @@ page.text((trained, pages), lambda u, v: study.again_facts(u, v, PRINTED),
 #
 # ## Try it
 #
-# - In the cell above, leave `part["saturated"]` out: does the misfit of the printed training rise or fall?
+# - In the cell above, leave `part["saturated"]` out, and set `zero=False` in the cell below it: does the misfit of the printed training rise or
+#   fall?
 # - `networks=12 epochs=2` in a quick run: which number is farthest from the published one after two epochs?
 #
 # ## Item by item

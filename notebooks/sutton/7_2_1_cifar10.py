@@ -66,7 +66,8 @@ SHARES = tables.cifar10_shares(PAPER)
 # 2. Images, among these, for which at least one of 2,000 random perturbations flips the label. They are uniform in a ball whose radius is the
 #    norm of the image's own step, or two, five or ten times that norm; nearly all lie close to its edge.
 #
-# In 3,072 dimensions nearly all random directions run along a flat boundary, so that noise hardly ever crosses it.
+# If the boundary near an image is flat, nearly all random directions in 3,072 dimensions run along it, and noise hardly ever crosses it. How far
+# this picture holds is measured below.
 #
 # ## Step by step: two digits, attacked and perturbed
 #
@@ -187,7 +188,7 @@ page.text(rest, lambda u: {"measured": figures.means(u, SHARES)[10]["mean"], "pl
 # ## Where it differs, and why
 #
 # - *Training.* Our networks have half the printed dropout (0.2) and half the epochs (50). {ref}`A rule <network-study>` chose both on *deer –
-#   horse* and *aeroplane – cat* ({ref}`sutton-7-1-1`), because networks trained as printed have fewer attackable images. All means on this page
+#   horse* and *aeroplane – cat* ({ref}`sutton-7-1-1`), because networks trained as printed have fewer attackable images. The means, the box and the table of the bias
 #   leave these two pairs out.
 
 # %%
@@ -196,7 +197,7 @@ page.text((pairs, printed), lambda u, plain: study.as_printed_in_words(u, plain,
 # %% [markdown]
 # - *Zero gradients.* The loss gradient of a very confident network can be exactly zero in 32-bit arithmetic ({ref}`Section 7.1 <sutton-7-1>`).
 #   The text leaves open whether such an image counts as attackable; the same rule counts it. The gradient of the *logit*, the value before the
-#   sigmoid, has the same direction and does not vanish: the share that a step along it flips is the share without rounding to zero.
+#   sigmoid, has the same direction up to its sign and does not vanish: the share that a step along it flips is the share without rounding to zero.
 # - *Another training.*
 
 # %%
@@ -220,12 +221,12 @@ page.text(rest, lambda u: study.bias_in_words(study.bias_of_tables(PAPER, u)))
 #
 # 1. A network can withstand thousands of random perturbations and still change its label under one small step.
 # 2. A noise test needs noise far longer than an attack, and misses most attackable images even then.
-# 3. Where the gradient of the loss vanishes, follow the logit's: it has the same direction.
+# 3. Where the gradient of the loss vanishes, follow the logit's: it has the same direction up to its sign.
 #
 # ## Try it
 #
-# - In the cell above, `np.isin(digits.target, (0, 1))`: digits that look less alike. The attacks should be longer, the order of the bars the
-#   same.
+# - In the cell above, `np.isin(digits.target, (0, 1))` and, in the next line but one, `== 1` in place of `== 8`: digits that look less alike. The
+#   attacks should be longer, the order of the bars the same.
 # - `draws=200` in a quick run, which has 20: more images should have a flipped label, but far fewer than ten times as many.
 # - `classes=3 epochs=10 images_train=2000 architecture=sutton-vgg`: accuracy should rise.
 #

@@ -134,7 +134,7 @@ page.picture(pairs, lambda u: figures.draw_pairs(figures.learned(u, LARGER_SIGN)
 figures.show_means(page, "gtsrb-means", pairs, SHARES, CLASSES, LARGER_SIGN)
 
 # %% [markdown]
-# ### Whole tracks held out make the test harder
+# ### With whole tracks held out, accuracy was lower
 #
 # The networks of this comparison are trained as printed. The published numbers are to be compared with single images held out.
 
@@ -189,7 +189,7 @@ page.text((printed, pairs, others), lambda *frames: study.nearest_in_words(
 # ## Three things to remember
 #
 # 1. Signs that look unlike each other can be attacked as well.
-# 2. A test image that is nearly in the training set tests little. Ask which images were held out together.
+# 2. A test image that is nearly in the training set may make a test too easy. Ask which images were held out together.
 # 3. A single training can fail, or be odd: look at the pairs before their mean.
 #
 # ## Try it

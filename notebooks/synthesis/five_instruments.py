@@ -52,9 +52,10 @@ instruments = page.results(experiments.instruments)
 # follow random directions. Sutton et al. compare a step along the gradient with random noise. Chen et al. need no attack: ROBY compares the widths
 # of the classes with the distances between them.
 #
-# Do these five say the same? Here all of them measure the same networks on the same images. A strong attack is the yardstick: the norm of the
-# smallest perturbation that Carlini and Wagner's attack finds. A sixth measure, the margin of the logits, is the baseline: it needs one forward pass.
-# The networks, the settings, the questions and the rules of judging were {ref}`fixed before the runs <protocol-five-instruments>`.
+# Does each of them order images and networks as a strong attack does? Here all of them measure the same networks on the same images. A strong attack
+# is the yardstick: the norm of the smallest perturbation that Carlini and Wagner's attack finds. A sixth measure, the margin of the logits, is the
+# baseline: it needs one forward pass. The networks, the settings, the questions and the rules of judging were {ref}`fixed before the runs
+# <protocol-five-instruments>`.
 #
 # ## Step by step: the five notions on one image
 #
@@ -142,7 +143,7 @@ assert abs(measure(network, many, torch.tensor([numbers[int(k)] for k in called]
 # %% [markdown]
 # ## What came out
 #
-# ### One cheap instrument predicts the order of networks: the step along the gradient
+# ### One cheap instrument is correlated with the order of networks beyond chance: the step along the gradient
 #
 # The *rank correlation* with the attack's norm is 1 if an instrument puts networks (or images) in the attack's order, 0 if the two orders have
 # nothing in common, and −1 if the instrument reverses the order. All instruments are turned so that larger means farther from the boundary.
@@ -187,7 +188,7 @@ page.text(instruments, lambda _: facts,
 page.picture(instruments, figures.draw_networks, caption=(
     "Mean norm of Carlini and Wagner's attack over the mean of each instrument, a dot a network; the "
     "instruments are turned so that larger means farther from the boundary"),
-    alt="Six panels of dots in four colours, one for each paper's networks, hollow where robust: five "
+    alt="Six panels of dots in four colours, one for each paper with networks here, hollow where robust: five "
         "instruments and the baseline.")
 
 # %% [markdown]
@@ -209,9 +210,10 @@ flat = {"mnist": planar_flip_probability(28 * 28, 1 / 10, draws),
         "cifar10": planar_flip_probability(3 * 32 * 32, 1 / 10, printed)}
 page.text(instruments, lambda _: {name: 100 * share for name, share in flat.items()} | {
     "draws": draws, "printed": printed},
-          "Noise finds a boundary more easily in fewer dimensions. Were all boundaries flat and as far away "
-          "as the attack, {draws} noise samples ten times as long would flip {mnist:.0f}% of these images, "
-          "the {printed:,} of Sutton et al. {more:.0f}%, and {cifar10:.1g}% of CIFAR-10's.")
+          "Noise finds a boundary more easily in fewer dimensions. If all boundaries were flat and as far away "
+          "as the attack, at least one of {draws} noise samples ten times as long would flip {mnist:.0f}% of "
+          "these images. The {printed:,} samples of Sutton et al. would flip {more:.0f}% of these, but "
+          "{cifar10:.1g}% of CIFAR-10's: what fails on MNIST may hold on CIFAR-10.")
 
 # %% [markdown]
 # ## Where it differs, and why
@@ -235,7 +237,7 @@ page.text(instruments, lambda _: figures.lessons(rows, best))
 
 # %%
 display.show(display.folded("Answers", (
-    "1. Neither by much: after nine halvings the two are closer than 1/512 of their first distance.\n"
+    "1. Neither by much: after nine halvings the two are 1/512 of their first distance apart.\n"
     "2. The second network then decides the label nearly alone, so that the share says whether it disagrees "
     "with the first on this image, whatever the box.\n"
     "3. Those of random directions alone; the other instruments draw nothing from the directions.")))
@@ -268,6 +270,7 @@ display.table(["network", "accuracy, %", "attack, L2 norm", "survives PGD, %", *
 # | images | first test images; those that all networks classify correctly count | every network is measured on the same images |
 # | intervals | bootstrap over groups of networks, and over images | trainings of one group are alike |
 # | no step along the gradient up to norm 10 | counts as 10 | the image is farther than any step tried |
+# | no label change in a random direction up to a distance of 0.48 | counts as 0.48 | the line search ends there; means near it differ little |
 # | vanishing gradient | the image has no step and is left out of that row | a gradient of zero is not robustness |
 
 # %%

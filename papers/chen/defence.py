@@ -177,10 +177,12 @@ def under_attack(runs):
 def natural_facts(runs):
     """For sentences: on how many natural networks ROBY falls under attack, here and in the paper."""
     gaps = under_attack(runs)
-    return gaps and {
-        "n": len(gaps), **{who: sum(gap[k] < 0 for gap in gaps.values()) for k, who in enumerate(
-            ("ours", "paper"))},
-        "rate": figures.between(100 * figures.success(u, "text") for u in runs.to_dict("records"))}
+    if not gaps:
+        return gaps
+    there = runs.dataset.value_counts(sort=False).items()
+    return {"n": len(gaps), "where": ", ".join(f"{n} on {experiments.DATASETS[data]}" for data, n in there),
+            **{who: sum(gap[k] < 0 for gap in gaps.values()) for k, who in enumerate(("ours", "paper"))},
+            "rate": figures.between(100 * figures.success(u, "text") for u in runs.to_dict("records"))}
 
 
 def neighbours(natural, robust):

@@ -46,16 +46,21 @@ def suspects(runs):
 def how_far(runs):
     """Facts: claims that hold and mean distances from the published SSIM, in Table IV and with 128 pruned.
 
+    unjudged   words on the claims that cannot be judged in Table IV
     {} of too few runs.
     """
+    rows = suspects(runs)
     off = {row["reading"]: (row["distance"], sum(row[words] is True for words in claims.PRUNING))
-           for row in suspects(runs)}
+           for row in rows}
     pruned = [values for reading, values in off.items() if reading.startswith("128 ")]
     if "as in Table IV" not in off or not pruned:
         return {}
     (here, held), (distances, held_too) = off["as in Table IV"], zip(*pruned)
     apart = abs(here - min(distances)) > ALIKE
+    blank = sum(row[words] not in (True, False) for row in rows if row["reading"] == "as in Table IV"
+                for words in claims.PRUNING)
     return {"claims": len(claims.PRUNING), "here": here, "held": held, "least": min(distances),
+            "unjudged": f", {blank} cannot be judged" if blank else "",
             "fewest": min(held_too), "favour": f"favour {'one' if apart else 'neither'} of the two rules"}
 
 

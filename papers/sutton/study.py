@@ -297,10 +297,14 @@ def beside_literal(pages, as_printed, printed):
 
 
 def nearer_than_literal(*given):
-    """Facts: on how many pairs of `beside_literal` the training of our choice has the smaller misfit."""
+    """Facts: on how many pairs of `beside_literal` the training of our choice has the smaller misfit.
+
+    least, most   the misfits of the text's training
+    """
     rows = beside_literal(*given)
+    literal = [row["as printed"] for row in rows]
     return {"nearer": sum(row["half of dropout and epochs"] < row["as printed"] for row in rows),
-            "of": len(rows)} if rows else {}
+            "of": len(rows), "least": min(literal), "most": max(literal)} if rows else {}
 
 
 def bias(paper, *frames):

@@ -99,13 +99,14 @@ def answer(facts):
     which = ("none is shown to. The {name} comes closest: {meaning}." if not facts["predicts"] else
              "one is shown to rank them so: the {name} ({meaning})." if facts["predicting"] == 1 else
              "{predicting} are shown to. The {name} comes closest: {meaning}.")
-    return "Of {cheap} that take at most a tenth of its time, " + which
+    return "Of {cheap} papers' measures that take at most a tenth of its time, " + which
 
 
 def evidence(facts):
     """The evidence of the box; the answer about all networks has named the instrument."""
-    whose = "its rank correlation" if facts.get("whole") else "the rank correlation of the {name}"
-    return (f"Over {{networks}} networks of {{groups}} kinds {whose} with the attack is {{value.is:.2f}} "
+    whose = "its rank correlation" if facts.get("whole") else (
+        "the rank correlation of the {name} with the attack")
+    return (f"Over {{networks}} networks of {{groups}} kinds {whose} is {{value.is:.2f}} "
             "({level} interval {value.low:.2f} to {value.high:.2f}; 1: same order, 0: none).")
 
 
@@ -126,8 +127,8 @@ def lessons(rows, runs):
                 "logits, which costs one forward pass.")
     natural = ("without them it is {natural.is:.2f}, too." if own["stays"] else
                "without them it is {natural.is:.2f}, with an interval that reaches below zero.")
-    return prose.fill("1. Look at a ranking of networks without the adversarially trained ones, which can "
-                      "make it alone. The {name} has {value.is:.2f} over all; " + natural
+    return prose.fill("1. Repeat a ranking of networks without the adversarially trained ones: they alone "
+                      "can make the correlation. The {name} has {value.is:.2f} over all; " + natural
                       + "\n2. What ranks images need not rank networks: the margin of the logits has "
                       "{margin_within.is:.2f} over the images of one network, {margin.is:.2f} over networks."
                       "\n3. To rank the images of one network, the {top} follows the attack most "
