@@ -183,8 +183,8 @@ def test_claims_hold_and_fail_on_networks_of_others_alone():
 def test_how_the_claims_came_out_is_one_sentence():
     rows = [(f"{name} et al.", "", *cases, "", "") for name, cases in {
         "Ren": (3, 3), "Shu": (1, 2), "He": (4, 4), "Chen": (0, 0)}.items()]
-    assert claims.outcome(rows) == ("Of the 4 claims 2 hold in all cases (Ren et al., He et al.), 1 holds in "
-                                    "some (Shu et al.), 1 is open (Chen et al.).")
+    assert claims.outcome(rows) == ("Of the 4 claims 2 hold in all cases (Ren et al.; He et al.), 1 holds in "
+                                    "some (Shu et al., 1 of 2), 1 is open (Chen et al.).")
     assert claims.where(1, 2, "pairs") == "1 of 2 pairs" and claims.where(0, 0, "pairs") == "open"
     assert claims.outcome([]) == ""
 

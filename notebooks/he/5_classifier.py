@@ -294,7 +294,7 @@ page.text(surroundings, detection.arithmetic,
 # | images | so far the first of the ten thousand test images, four fifths of them to train on | likewise |
 
 # %%
-seen = "by a classifier of these distances trained on that attack"
+seen = "by a classifier trained on that attack"
 answer = "Hardly in this run." if facts else "Not measured yet."
 if facts and facts["worst"]["percent"] > 75:
     answer = (f"Mostly, {seen}; a threshold on the smallest distance does similarly." if not facts["better"]
@@ -305,7 +305,7 @@ page.box(
     "Trained on OptMargin (noise-resistant), the classifier errs on {errors.benign:.0f}% of clean and "
     "{errors.margin:.0f}% of attacked digits ({n} each; paper: {print.benign} and {print.margin}%), the "
     "threshold on at most {limit:.0f}%. Trained on OptBrittle (smallest change), it misses "
-    "{missed:.0f}% of OptMargin.",
+    "{missed:.0f}% of OptMargin (paper: {printed_missed:.0f}%).",
     "Both learned from {learned:,} digits (paper: {printed:,}); no attack tried to evade them.",
     facts=facts, picture=detection.draw_compared(facts) if facts else None,
     alt="Histograms of the nearest distance of clean and of OptMargin digits with a threshold; errors of the "

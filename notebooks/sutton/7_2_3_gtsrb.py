@@ -62,7 +62,7 @@ SHARES = tables.printed_shares(reference.paper("sutton")["table-23"])
 # ({ref}`definitions <sutton-7-1>`).
 #
 # The photographs come in *tracks*: 30 images of one physical sign, taken from a moving car. The paper does not state which images are test
-# images. Its percentages fit only if about 30% of the *training* images were held out one by one.
+# images. Its percentages are met by about 30% of the *training* images, held out one by one ({ref}`how <sutton-7-2-3-tables>`).
 #
 # ## Step by step: what a test image is worth
 #

@@ -150,6 +150,7 @@ def compared(classifiers, surroundings):
             "errors": {kind: errors[kind]["percent"] for kind in ("benign", "margin")},
             "print": {"benign": row["false_pos_benign_pct"], "margin": row["false_neg_optmargin_pct"]},
             "missed": missed(classifiers).get("percent"),
+            "printed_missed": published("OptBrittle")["false_neg_optmargin_pct"],
             "paper": PRINTED.raw["spanning_cells"][0]["accuracy_ours_pct"],
             "better": worst["low"] > max(known, alone), "whole": round(run.share * run.sample) >= PAIRS,
             "value": rule.value, "distances": {"benign": others, "margin": hidden},

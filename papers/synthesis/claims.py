@@ -98,9 +98,9 @@ def outcome(rows):
     of = {"in all cases": [], "in some": [], "in none": [], "open": []}
     for short, _, hits, cases, *_ in rows:
         how = "in all cases" if hits == cases else "in some" if hits else "in none"
-        of[how if cases else "open"].append(short)
+        of[how if cases else "open"].append(f"{short}, {hits} of {cases}" if how == "in some" else short)
     verbs = {True: ("holds", "hold"), False: ("is", "are")}
-    parts = [f"{len(some)} {verbs[how != 'open'][len(some) > 1]} {how} ({', '.join(some)})"
+    parts = [f"{len(some)} {verbs[how != 'open'][len(some) > 1]} {how} ({'; '.join(some)})"
              for how, some in of.items() if some]
     return f"Of the {len(rows)} claims {', '.join(parts)}." if parts else ""
 
