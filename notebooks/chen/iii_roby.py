@@ -61,9 +61,10 @@ scale = page.scale(smoke=dict(trials=20), quick=dict(trials=1_000), paper=dict(t
 # %% [markdown]
 # ## The idea
 #
-# A network turns each image into a *feature vector*: in the paper the values before its last layer, here, as in the authors' later code, its *logits*,
-# one number a class. The images of one class form a cloud. It has a centre and a *width*, the mean distance of its samples to the centre. The paper expects that a network withstands small changes of an image if its
-# clouds are narrow and far apart. It needs no attack to see that, only clean images.
+# A network turns each image into a *feature vector*: in the paper the values before its last layer, here, as in the authors' later code, its
+# *logits*, one number a class. The images of one class form a cloud. It has a centre and a *width*, the mean distance of its samples to the centre.
+# The paper expects that a network withstands small changes of an image if its clouds are narrow and far apart. It needs no attack to see that, only
+# clean images.
 #
 # Three scores come of it. **FSA** (feature subspace aggregation) is meant to be larger for narrower classes and **FSD** (feature subspace distance)
 # for classes farther apart. **ROBY** is the mean *overlap* of two classes: width plus width minus distance of the centres. A smaller ROBY is claimed
@@ -145,9 +146,9 @@ ROWS = handmade.readings(numpy_generator(page, "readings"))
 # %% [markdown]
 # ### ROBY does not follow the distance to the boundary; the unscaled overlap does
 #
-# Each random arrangement of ten classes has a score and a mean distance to the boundary. A perfect score would order the arrangements exactly as the
-# distance does. *Unscaled overlap* is the mean overlap divided by the mean distance of two centres. Like ROBY it does not change if all features are
-# multiplied by one number.
+# Each random arrangement of ten classes has a score and a mean distance to the boundary. A perfect score would order the arrangements exactly by the
+# distance, falling or rising. *Unscaled overlap* is the mean overlap divided by the mean distance of two centres. Like ROBY it does not change if all
+# features are multiplied by one number.
 
 # %%
 display.picture(handmade.draw_ranks(RANKS), "How each score orders random arrangements of classes, beside "
@@ -175,9 +176,9 @@ page.text((), lambda: ROWS, "With centres ten times as far apart the error falls
 # %% [markdown]
 # ## Where it differs: the equations are not the algorithm
 #
-# Equations 5 to 10 leave FSD and ROBY unscaled, and divide a rescaled sum of distances by the number of samples. Read that way, ROBY is nearly minus
-# the mean distance of two centres: it does follow the distance to the boundary, but widths hardly count, and a network whose logits are ten times as
-# large seems ten times as robust. The algorithm and the authors' later code rescale, and so does this book.
+# Equations 5 to 10 leave FSD and ROBY unscaled, and divide a rescaled sum of distances by the number of samples. Read that way, ROBY is nearly 2
+# minus the mean distance of two centres: it does follow the distance to the boundary, but widths hardly count, and a network whose logits are ten
+# times as large seems far more robust. The algorithm and the authors' later code rescale, and so does this book.
 
 # %%
 page.text((), lambda: ROWS | {"rank": FREE["equations"]},
@@ -189,7 +190,7 @@ page.text((), lambda: ROWS | {"rank": FREE["equations"]},
 # %% [markdown]
 # ## Three things to remember
 #
-# 1. How much classes overlap tells how far the boundary is, as long as the overlap is not rescaled inside each network.
+# 1. On simulated classes the overlap relative to the distance of centres tells how far the boundary is; rescaled to 0 to 1 it does not.
 # 2. A score that each network scales by its own smallest and largest value cannot compare networks.
 # 3. Where a paper leaves a scaling open, results can rest on it alone.
 #
@@ -308,9 +309,9 @@ for item, data in handmade.any_model(features, labels, seed).items():
 page.box(
     "Does ROBY, a robustness score from class overlap, follow the distance to the boundary?",
     "Not on simulated classes: it rescales their overlaps to 0 to 1, which hides how far apart they are.",
-    "ROBY should fall as the distance grows (rank correlation −1). Over {n:,} random arrangements of classes, "
-    "without networks, it has {roby.value:.2f} (95% interval {roby.low:.2f} to {roby.high:.2f}), the overlap "
-    "before rescaling {overlap.value:.2f}.",
+    "ROBY should fall as the distance grows (rank correlation −1). Over {n:,} random arrangements it has "
+    "{roby.value:.2f} (95% interval {roby.low:.2f} to {roby.high:.2f}), the overlap relative to the centres' "
+    "distance {overlap.value:.2f}.",
     "The paper gives no formula for the rescaling; ours is that of the authors' later code.",
     facts=FREE | {"n": scale.trials}, picture=handmade.draw_arrangements(ARRANGED), results=(),
     alt="Left a flat cloud of dots, right a falling band.")

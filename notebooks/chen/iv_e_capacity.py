@@ -156,8 +156,8 @@ page.picture(dense, lambda runs: ranking.draw_success(
 # %% [markdown]
 # ### ROBY and the unscaled overlap beside the success of the weaker attack
 #
-# Each number is an FCN; the weaker attack has a third of ε and half of the steps. *Unscaled overlap* is the mean overlap of two classes divided by the mean distance of their centres. ROBY rescales the
-# overlaps inside each network from 0 to 1 instead.
+# Each number is an FCN; the weaker attack has a third of ε and half of the steps. *Unscaled overlap* is the mean overlap of two classes divided by
+# the mean distance of their centres. ROBY rescales the overlaps inside each network from 0 to 1 instead.
 
 # %%
 page.picture(dense, capacity.draw_scores, caption=(
@@ -224,7 +224,7 @@ page.text(dense, capacity.lessons)
 
 # %%
 display.show(display.folded("Answers", (
-    "1. Compare the means with the spread of the dots: a difference below it is chance.\n"
+    "1. Compare the means with the spread of the dots: a difference that is not clearly larger may be chance.\n"
     "2. No: on these small networks it rises, most of all for the middle width.\n"
     "3. The left one, but for the smallest width: the widest networks have the least overlap.")))
 

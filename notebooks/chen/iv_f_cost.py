@@ -134,7 +134,7 @@ display.picture(figure, f"Time on the machine that built this page. ROBY takes {
                 f"{STEPS[-1]} steps here", "A line that rises with the steps, and a flat one near zero.")
 
 # %% [markdown]
-# The counts equal those of the fast code. On so small a network the computation of ROBY itself weighs more than below.
+# The counts equal those of the fast code. On so small a network other work than passes takes much of the time of both.
 #
 # ## What came out
 #
@@ -168,8 +168,8 @@ page.text(natural, lambda runs: cost.shares(costs(runs)),
 # %% [markdown]
 # ### What a step of the attack costs, and how many steps the published times imply
 #
-# The paper's own times, divided by the cost of a step, tell how many steps its attack had. On MNIST and Fashion-MNIST that comes near the number that it
-# states.
+# The paper's time of PGD, divided by its time of ROBY and by the passes that a step costs here, suggests how many steps its attack had. On MNIST and
+# Fashion-MNIST that comes near the 40 that it states; for CIFAR-10 it states none.
 
 # %%
 page.picture(natural, lambda runs: cost.draw_steps(costs(runs)), caption=(
@@ -257,7 +257,7 @@ page.box(
     "network.",
     "On {networks} {names} networks ROBY takes {ratio:.1f}% of the attack's time ({low:.1f}% to "
     "{high:.1f}% by network; paper, ten networks: {paper:.1f}%).",
-    "Each network was timed once; a single timing can be off by {error:.0f}%.",
+    "Each share rests on one timing; two timings of one forward pass differed by up to {error:.0f}%.",
     facts=facts, results=[natural], picture=cost.draw_bars(rows) if facts else None,
     alt="A bar a network: the time of ROBY in percent of the attack's, with the paper's mean as a line.")
 

@@ -70,7 +70,7 @@ searches = page.results(experiments.line_searches)
 #
 # The paper follows many random directions from each image: on MNIST 784 mutually orthogonal ones and their opposites, on CIFAR-10 a thousand. It
 # claims that adversarial images differ from clean ones: their boundary is nearer, and around examples of the minimum-norm attack
-# (*OptBrittle*) most directions lead to one class. Such a trace of an attack could be found by a second classifier ({ref}`Section 5 <he-5>`).
+# (*OptBrittle*) nearly all directions lead to one class. Such a trace of an attack could be found by a second classifier ({ref}`Section 5 <he-5>`).
 #
 # Networks, images and attacks are those of {ref}`Section 3 <he-3>`: OptBrittle keeps the smallest change that it finds to alter the label,
 # *OptMargin* makes examples that withstand noise, and {term}`FGSM` takes one step.
@@ -157,7 +157,7 @@ page.text(distances, boundary.all_data,
           "OptMargin example (n = {mnist-normal.benign.images} and {mnist-normal.margin.images} images).")
 
 # %% [markdown]
-# ### Only behind the boundary of OptBrittle examples lies one class
+# ### From OptBrittle examples nearly all directions lead to one class
 
 # %%
 page.text(distances, summaries.by_kind,
@@ -192,7 +192,7 @@ page.text(searches, by_step,
           "{brittle.right}. It changes {benign.struck} of {benign.examples} clean digits.")
 
 # %% [markdown]
-# The paper's OptBrittle curves lie close to zero nevertheless: the published scripts may not have made them.
+# The paper's OptBrittle curves lie close to zero, so they do not show this effect; how they were made is not known to us.
 #
 # ## Three things to remember
 #
@@ -216,8 +216,8 @@ display.show(display.folded("Answers", (
 # %% [markdown]
 # ## Item by item
 #
-# Claims are tested on the normally trained MNIST network alone; on CIFAR-10 a small ResNet replaces the paper's wide one. All settings stand
-# in {download}`experiments.py <../../papers/he/experiments.py>`.
+# Claims are examined on the normally trained MNIST network alone; what the paper says of other networks, too, stays open. On CIFAR-10 a small ResNet
+# replaces the paper's wide one. All settings stand in {download}`experiments.py <../../papers/he/experiments.py>`.
 #
 # ### Figure 1: boundary distances around one image
 #
@@ -246,8 +246,8 @@ page.figure("figure-2", distances, boundary.draw_all, data=boundary.all_data, al
 # %% [markdown]
 # ### Figure 3: adjacent classes
 #
-# The figure shows the mean {term}`purity` of the top $k$ classes. A curve starts near 1 where nearly all directions of an image lead to one class. Images
-# without a boundary in any direction have no purity and are left out.
+# The figure shows the mean {term}`purity` of the top $k$ classes. A curve starts near 1 where nearly all directions of an image lead to one class.
+# Images without a boundary in any direction have no purity and are left out.
 
 # %%
 page.figure("figure-3", distances, boundary.draw_purity, data=boundary.purity_data,

@@ -101,9 +101,9 @@ assert all(used == 1 for used, _ in shares.values()), "an attack found no exampl
 # %% [markdown]
 # ## What came out
 #
-# ### The vote is right on most OptMargin images, unlike in the paper
+# ### The vote is right on most OptMargin images
 #
-# Published values stand beside ours in the box at the top, but are not compared: ours come from another network. *Region classification* takes a
+# Published values stand beside ours, but a difference is no evidence against them: ours come from another network. *Region classification* takes a
 # majority vote over noisy copies of the image; accuracies are of all images.
 
 # %%
@@ -147,7 +147,7 @@ page.text((noises, examples), photographs.fitted,
 # ## Try it
 #
 # 1. In the cell above, from how many copies on are nine of ten new ones misclassified, too?
-# 2. `iterations=1000`, the paper's number: is the share of misclassified copies under new noise still far below that under the attack's own?
+# 2. `-p iterations 1000`, the paper's number, for the photographs: is the share of misclassified copies under new noise still far below that under the attack's own?
 
 # %%
 enough = next((models for models, (_, new) in shares.items() if new >= 0.9), None)
@@ -222,7 +222,7 @@ withstood = facts and facts["margin"]["percent"] > 50
 page.box(
     "On photographs, does an attack built to withstand noise defeat a vote over noisy copies?",
     f"{'Mostly not' if withstood else 'Mostly'} here"
-    f"{': the attack withstands the noise it was built with, hardly any other' * overfits}."
+    f"{': the attack withstands the noise it was built with, new noise less' * overfits}."
     if facts else "Not measured yet.",
     "The vote is right on {benign.percent:.0f}% of {benign.of} photographs, on {margin.percent:.0f}% after "
     "the attack (95%: {margin.low:.0f} to {margin.high:.0f}%; paper: {margin.paper}%). "

@@ -106,9 +106,9 @@ display.picture(figure, "Labels of a white and of a black image by the networks 
                 "height of their probability.", "Five columns with two digits each.")
 
 # %% [markdown]
-# For an all-black image only the biases count, so that the label of these small networks is not sure. The paper's networks are convolutional, and learn digits on
-# black ground. The experiment ({download}`train <../../papers/ren/experiments.py>`) evaluates its networks by the book's own function, which gives the same
-# labels.
+# The five networks disagree on white. Black has only zeros, so that the biases alone decide, and the labels of these small networks have a low
+# probability. This need not hold for the paper's networks, which are convolutional. The experiment ({download}`train
+# <../../papers/ren/experiments.py>`) evaluates its networks by the book's own function, which gives the same labels.
 
 # %% tags=["show-input"]
 for name, image in (("white", white), ("black", black)):
@@ -141,7 +141,7 @@ page.text(networks, figures.accuracies,
 # ## Where it differs, and why
 #
 # The paper describes only the result of its training. Our recipe was chosen for accuracies near the published ones, so that their agreement shows
-# nothing. The label of white depends on the seed, so that a difference from a published label has no cause beyond that.
+# nothing. The seed alone changes the label of white, so that a difference from a published label needs no other cause; the recipe may differ as well.
 # {ref}`Section IV <ren-iv>` measures what else depends on the training.
 #
 # ## Three things to remember

@@ -66,8 +66,9 @@ page = start("ren/iii_borderline", globals())
 #
 # The paper then compares three images: the original $x_o$; $x_s$, the last mixture on the way to white that has its label; and $x_b$, the
 # first one without it. Its measure is the structural similarity (SSIM), 1 for equal images. *Separability* is the similarity of the two
-# sides $x_s$ and $x_b$: a high value means that they can hardly be told apart. *Robustness* is the similarity of $x_o$ and $x_s$. The paper
-# calls a digit robust that can change much before its label does, so here, too, **a lower number is the better one**.
+# sides $x_s$ and $x_b$: a high value means that they can hardly be told apart. *Robustness* is the similarity of $x_o$ and $x_s$. For the
+# paper **a lower number is the better one** in both: classes are better separated if the two sides are less alike, and a digit is more robust if it
+# can change more before its label does.
 #
 # ## Step by step: one digit, mixed with white
 #
@@ -141,7 +142,7 @@ path = page.results(experiments.path)
 # %% [markdown]
 # ## What came out
 #
-# Algorithm 1 ran from every test digit of MNIST, towards white and towards black, on networks of architecture A
+# Algorithm 1 ran from every test digit of MNIST, towards white and towards black, on five networks of architecture A
 # ({download}`experiments.py <../../papers/ren/experiments.py>`).
 #
 # ### The two sides are as alike as the search demands
@@ -152,7 +153,8 @@ path = page.results(experiments.path)
 # %%
 page.picture(
     searches, figures.draw_similarities,
-    caption="Three similarities of one architecture. A dot: one network, mean over all digits; a tick: the "
+    caption="Similarities of the two sides, and of the digit and the last image with and the first without its "
+            "label. A dot: one network, mean over all digits; a tick: the "
             "published value",
     alt="Six rows of dots and ticks. Those of the two sides all lie just right of the line of the stopping "
         "rule; the others are spread.")
@@ -165,7 +167,7 @@ page.text(searches, figures.search_facts,
         "{reach}.")
 
 # %% [markdown]
-# ### The last image without the label is nearly always the most similar one
+# ### The last image without the label is nearly always the one most similar to the digit
 #
 # Equation 2 asks for the most similar pair; Equation 3 asks for the image without the label that is most similar to the digit, which is an
 # adversarial example. Among the images that a search visits, both select the same image without the label in nearly all searches, since
@@ -180,8 +182,8 @@ page.text(searches, figures.search_facts,
 # ## Where it differs, and why
 #
 # The similarity of digit and last image with its label differs from training to training; {ref}`Section IV <ren-iv>` measures this. What the
-# text leaves open can change the pair itself: the paper's software rounds the halves of a mixture, other programming languages cut them off,
-# so that mixtures are darker by one grey level or two.
+# text leaves open changes the pair itself: the paper's software rounds the halves of a mixture, other programming languages cut them off,
+# so that mixtures are darker by up to two grey levels.
 
 # %%
 page.text((searches, compared), figures.compared_steps,

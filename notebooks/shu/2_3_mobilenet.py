@@ -107,8 +107,8 @@ toy.compare(wrong == [bool(result.success) for result in fast] and all(
     "adversarial images")
 
 # %% [markdown]
-# A small ball has no example; a large one has one farther out than needed. The search of the software that the authors use (Foolbox 2)
-# therefore halves and doubles the size, and so do we. Our aeroplane is the first of the test set that all networks classify correctly; the paper's is not known
+# A small ball has no example; a large one has one farther out than needed. The search of the software that the authors use (Foolbox 2) therefore
+# halves and doubles the size, and so do we. Our aeroplane is the first of the test set that all networks classify correctly; the paper's is not known
 # ({download}`experiments.py <../../papers/shu/experiments.py>`).
 
 # %%
@@ -149,7 +149,8 @@ page.text(networks, trained,
 # %% [markdown]
 # ### The rate depends on which values may vary
 #
-# A box keeps the values that all examples change, or those that most of them change.
+# A box keeps the values that all examples change, those that 90% change, or those that any changes; of these the $b$ with the widest intervals vary,
+# the others stay as in the clean image. So the boxes differ in their size, too.
 
 # %%
 page.extra("mobilenet-keep-rules", sweeps, lambda runs: beyond.by_rule(bim(runs), "table-10"),
@@ -160,7 +161,7 @@ page.extra("mobilenet-keep-rules", sweeps, lambda runs: beyond.by_rule(bim(runs)
                "squared": "mean squared L2 distance"})
 
 # %% [markdown]
-# ### Few images have a box in which the attacked network alone errs
+# ### Few images have a box on which the attacked network errs and some other one does not
 #
 # The images are five of each class. The target of each image is the class with the second largest logit; shares are of all fifty.
 
@@ -175,9 +176,9 @@ page.extra("mobilenet-fifty", fifty, lambda runs: [beyond.over_images(runs.assig
 # %% [markdown]
 # ## Where it differs, and why
 #
-# The published distances are far larger than ours. Foolbox 2 searches for the smallest ball that
-# has an example, and so do we. The table shows the attack without this search, in balls of the published L2 norm and of 20% of it.
-# Images are clipped to [0, 1] and so lie nearer than the surface of their ball, as the table shows.
+# The published distances are far larger than ours. Foolbox 2 searches for the smallest ball that has an example, and so do we. The table shows the
+# attack without this search, in balls of the published L2 norm and of 20% of it. Images are clipped to [0, 1] and so lie nearer than the surface of
+# their ball, as the table shows.
 
 # %%
 NAMES = {name: f"{PRINTED['target_class'] if aimed else 'any class'}, {share:.0%} of the published length"
@@ -302,9 +303,9 @@ swept, errs = page.best(sweeps, networks)
 facts = beyond.of_aeroplane(bim(swept), errs) if len(swept) else {}
 page.box(
     "Are random images between adversarial versions of one aeroplane misclassified, too?",
-    "By the attacked network: {parts.strict} or {parts.loose}, depending on which pixel values vary.",
+    "By the attacked network: {parts.strict} or {parts.loose}, depending on which pixel values vary, and how many.",
     "An attack made {versions} misclassified versions; random images draw values between their "
-    "extremes. Varying only the values that all versions changed, {strict:.0f}% are misclassified; varying "
+    "extremes. Varying only values that all versions changed, {strict:.0f}% are misclassified; varying "
     "those that most changed, {loose:.1f}% (paper: {paper:.0f}%). {others} other networks "
     "misclassify {least:.0f}% to {most:.0f}%, both ways.",
     "On clean images ours err {times} as the paper's.",

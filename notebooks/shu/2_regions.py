@@ -126,7 +126,7 @@ page.text(planes, lambda runs: counts(runs) | {"radius": figures.DELTA},
 # %% [markdown]
 # ## Where it differs, and why
 #
-# The paper's drawing shows separate regions in the ball. In our planes the ball cuts one area into pieces. Areas that are
+# The paper's drawing shows separate regions in the ball. In some of our planes the ball cuts one area into pieces. Areas that are
 # separate in a plane may be connected outside it, and other planes may have separate ones, so that planes alone do not decide the claim.
 #
 # ## Three things to remember
@@ -189,8 +189,9 @@ page.statement("equation-ball-volume", data=volumes,
                evidence=equality(apart < 1e-12, changed=[error > 1e-9 for error in wrong]))
 
 # %% [markdown]
-# The second half of the claim, that images of higher resolution leave room for more clean images, does not follow: most of a ball of
-# radius $\sqrt 6$ lies outside the cube $[0, 1]^d$ of images, so that its volume does not bound the number of clean images.
+# The second half of the claim, that images of higher resolution leave room for more clean images, does not follow: around an image with many values
+# at 0 or 1, most of a ball of radius $\sqrt 6$ lies outside the cube $[0, 1]^d$ of images, so that its volume does not bound the number of clean
+# images.
 
 # %% [markdown]
 # ### Figure 1: one curve between two classes

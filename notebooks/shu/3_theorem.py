@@ -120,11 +120,11 @@ display.say(prose.fill("For t = {t} the exact error is {exact:.3f}; the share of
 # %% [markdown]
 # ## What came out
 #
-# ### Sheets without thickness leave the error as it is
+# ### Under a density, sheets without thickness leave the error as it is
 #
-# The losses are equal, for the uniform distribution and for one with density $2 W_1$. They must differ in three examples that violate an
-# assumption: slab $i$ has thickness $t / 4^i$ with $t > 0$ (by less than $t$); $W_1$ takes 256 grey levels, and a slab lies at each; all
-# pixels of an image are equal, so that all images lie on the diagonal of the cube, a region of dimension 1.
+# The losses are equal, for the uniform distribution and for one with density $2 W_1$. In three examples that violate an assumption they differ: (1)
+# slab $i$ has thickness $t / 4^i$ (by at most $2t$); (2) $W_1$ takes 256 grey levels, and a slab lies at each ($M_2$ is always wrong); (3) all pixels
+# of an image are equal, so that all images lie on the diagonal of the cube, where $M_2$ errs.
 
 # %%
 SLABS = 40
@@ -148,7 +148,7 @@ page.extra("theorem-1-slabs", (), lambda: rows,
           header={k: {"t": "$t$"}.get(k, k.replace("M_1", "$M_1$").replace("M_2", "$M_2$")) for k in rows[0]})
 
 # %% [markdown]
-# ### Trained networks disagree on clean digits, so not on sheets alone
+# ### Trained networks disagree on clean digits, too
 #
 # By {ref}`Definition 1 <shu-2>` the uncertainty regions are all images on which some two networks disagree. The conjecture speaks of
 # lower-dimensional regions alone, which have probability zero under every distribution with a density.
@@ -306,8 +306,8 @@ page.box(
     "Can a classifier be wrong on infinitely many images without a larger error?",
     "Yes, if these images have probability zero, like points on a thin sheet.",
     "In an exact example, further errors on {slabs} sheets without thickness leave the error at {loss}. The "
-    "paper supposes that networks disagree on such sets only.",
-    "But our {family} LeNets disagree on {clean.percent:.1f}% of all {clean.of:,} clean test digits, "
+    "paper conjectures that lower-dimensional regions of disagreement are such sets.",
+    "There is more: our {family} LeNets disagree on {clean.percent:.1f}% of all {clean.of:,} clean test digits, "
     "misclassified ones included (95% interval over digits {clean.low:.1f} to {clean.high:.1f}%).",
     facts=facts | {"slabs": SLABS, "loss": theorem["loss_second"]} | (
         {"family": beyond.NUMBERS[facts["networks"]]} if facts else {}),

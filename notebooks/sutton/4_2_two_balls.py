@@ -126,8 +126,8 @@ display.table(["event", "share of the points"], [
 # ### Robustness to noise ends where the noise is long, or the classes are near
 #
 # All of this needs a distance $\epsilon$ that does not shrink. With $\epsilon = c/\sqrt n$ the probability that noise of radius $\delta$
-# misclassifies a point tends to $\Phi(-c/\sqrt{1 + \delta^2})$, a fixed value. In the same way noise whose radius grows like $\sqrt n$, as that of
-# a cube of fixed side does, is not covered.
+# misclassifies a point tends to $\Phi(-c/\sqrt{1 + \delta^2})$, a fixed value. Nor does it vanish for noise whose radius grows like $\sqrt n$,
+# such as noise that changes each pixel by up to a fixed amount. ($\Phi$: the normal distribution function.)
 #
 # ## Where it differs, and why
 #
@@ -138,8 +138,8 @@ display.table(["event", "share of the points"], [
 #
 # ## Three things to remember
 #
-# 1. Two classes can overlap almost completely and still be told apart: high dimension empties the overlap.
-# 2. Nearly all points lie at the same small distance before the plane, so one short step flips them all.
+# 1. Two balls whose centres are close overlap almost completely in two dimensions and hardly at all in thousands.
+# 2. Nearly all points lie at the same small distance before the plane, so one short step flips nearly all of them.
 # 3. Noise spends its length sideways; it must be many times longer than that distance to cross.
 #
 # ## Try it
@@ -152,7 +152,7 @@ display.table(["event", "share of the points"], [
 short = epsilon + optimize.brentq(lambda x: float(tail(PICTURE, x)) - 0.1, 0, 1)
 late = sketches.DIMENSIONS[np.exp(log_two_balls(sketches.DIMENSIONS, epsilon, 5.0)) < 0.01][0]
 display.show(display.folded("Answers", (
-    f"1. {one_in(float(tail(PICTURE, 0.02)))}.\n2. {short:.3f} radii.\n3. From about {late:,} on.")))
+    f"1. {one_in(float(tail(PICTURE, 0.02)))}.\n2. {short:.3f} radii.\n3. Of the dimensions computed here, {late:,} is the first.")))
 
 # %% [markdown]
 # ## Item by item

@@ -56,12 +56,12 @@ page = start("sutton/5_half_balls", globals())
 #
 # ## Step by step: half-balls with and without a gap
 #
-# Change the gap, the noise or the attack and run the cell again.
+# Change the margin, the noise or the attack and run the cell again.
 
 # %% tags=["show-input"]
 import numpy as np
 
-SAMPLES, GAP, NOISE, ATTACK, SHOWN = 1_000, 0.1, 1.0, 0.2, (2, 100, 3_072)
+SAMPLES, MARGIN, NOISE, ATTACK, SHOWN = 1_000, 0.1, 1.0, 0.2, (2, 100, 3_072)
 generator = np.random.default_rng(0)
 
 
@@ -79,10 +79,10 @@ for dimension in SHOWN:
     side = 2 * label - 1
     x = ball(dimension)
     x[:, 0] = side * np.abs(x[:, 0])
-    # 2. Noise, if the flat sides touch, and if each half is moved back by GAP.
+    # 2. Noise, if the flat sides touch, and if each half is moved back by MARGIN (a gap of twice that).
     noise = ball(dimension, NOISE)[:, 0]
     touching = ((x[:, 0] + noise >= 0) != label).mean()
-    x[:, 0] += side * GAP
+    x[:, 0] += side * MARGIN
     apart = ((x[:, 0] + noise >= 0) != label).mean()
     # 3. The attack goes straight across the plane.
     safe = ((x[:, 0] - side * ATTACK >= 0) == label).mean()
@@ -98,7 +98,7 @@ def flipped(n, epsilon, delta):
     return float(np.exp(models.log_half_balls(n, epsilon, delta)))
 
 
-exact = {m: [flipped(m, 0.0, NOISE), flipped(m, GAP, NOISE), float(2 * tail(m, ATTACK - GAP))] for m in SHOWN}
+exact = {m: [flipped(m, 0.0, NOISE), flipped(m, MARGIN, NOISE), float(2 * tail(m, ATTACK - MARGIN))] for m in SHOWN}
 display.picture(
     sketches.clouds({f"n = {m:,}": points for m, points in halves.items()}, names=("class 0", "class 1")),
     "Points of the two half-balls with a gap, and the plane (black).",
@@ -112,7 +112,7 @@ assert all(by_chance(counted[m], exact[m], SAMPLES) for m in SHOWN), \
 # %% [markdown]
 # ## What came out
 #
-# ### The gap stops the noise, and hardly lengthens the attack
+# ### The gap stops noise of one radius, but not a short attack
 
 # %%
 reach = epsilon + 0.1
@@ -137,7 +137,7 @@ display.table(["event", "exact value"], [
 overlapping = one_in(float(np.exp(models.log_two_balls(n, epsilon, 1.0))))
 display.say(f"With {epsilon:g} radii from the plane to each centre or flat side, noise as long as the radius "
             f"flips {overlapping} points of the balls that overlap, and {one_in(flipped(n, epsilon, 1.0))} "
-            "of the half-balls with a gap, of which no point is nearer.")
+            "of the half-balls with a gap: there no point is nearer to the plane, in the balls some are.")
 
 # %% [markdown]
 # ### The longer the noise, the wider the gap must be
@@ -154,7 +154,8 @@ display.say(f"In {PICTURE:,} dimensions, {TRIES:,} noise samples of {LONG:g} rad
 # %% [markdown]
 # ## Where it differs, and why
 #
-# *This part is ours.* The bound of Theorem 20 for classes that touch is not the limit. In high dimension $\sqrt n\,x_1$ and $\sqrt n\,s_1$ are two
+# *This part is ours.* Theorem 20 bounds from below the probability that noise flips a label if the classes touch; the bound is not the limit. Let
+# $x_1$ and $s_1$ be the coordinates of the point and the noise across the plane. In high dimension $\sqrt n\,x_1$ and $\sqrt n\,s_1$ are two
 # independent normal variables, the second scaled by $\delta$. The label flips if the second is the larger one in absolute value and has the
 # opposite sign. The ratio of two normal variables has a Cauchy distribution, so the limit is $\arctan(\delta)/\pi$ (dotted in Figure 6). At
 # $\delta = 1$, where noise and data have the same size, the probability is ¼ in every dimension. For small $\delta$ the limit falls in proportion
@@ -168,15 +169,15 @@ display.say(f"In {PICTURE:,} dimensions, {TRIES:,} noise samples of {LONG:g} rad
 #
 # ## Try it
 #
-# 1. `GAP = 0.01` in the cell above. Which share does noise flip in the largest dimension?
-# 2. `NOISE = 3.0` with `GAP = 0`: which share does noise flip, and does it depend on the dimension?
+# 1. `MARGIN = 0.01` in the cell above. Which share does noise flip in the largest dimension?
+# 2. `NOISE = 3.0` with `MARGIN = 0`: which share does noise flip, and does it depend on the dimension?
 # 3. From which dimension on does noise as long as the radius flip less than one in a million, with the gap of this page?
 
 # %%
 late = int(sketches.DIMENSIONS[models.log_half_balls(sketches.DIMENSIONS, epsilon, 1.0) < np.log(1e-6)][0])
 display.show(display.folded("Answers", (
     f"1. {one_in(flipped(PICTURE, 0.01, 1.0))}.\n2. {one_in(flipped(2, 0.0, 3.0))} in two dimensions, "
-    f"{one_in(flipped(PICTURE, 0.0, 3.0))} in {PICTURE:,}.\n3. From about {late:,} on.")))
+    f"{one_in(flipped(PICTURE, 0.0, 3.0))} in {PICTURE:,}.\n3. Of the dimensions computed here, {late:,} is the first.")))
 
 # %% [markdown]
 # ## Item by item
@@ -191,7 +192,7 @@ shares = {"classes that touch": np.exp(models.log_half_balls(sketches.DIMENSIONS
           far: np.exp(models.log_half_balls(sketches.DIMENSIONS, epsilon, LONG))}
 page.box(
     "Why can noise miss what an attack finds?",
-    "In high dimension noise advances little: a small gap stops noise, but no attack.",
+    "In high dimension noise advances little: a small gap stops noise, but not a short attack.",
     "Two classes fill half balls of {n:,} dimensions, flat sides facing, the boundary halfway. If they "
     "touch, most points lie close to it: noise one radius long flips {touch:.0f}%; with a gap of {gap:g} "
     "radii {left}, but an attack of {reach:g} radii flips {attack}.",

@@ -163,7 +163,7 @@ page.text((), definitions.vanishing,
 #
 # 1. Each percentage has its own denominator: all images, those classified correctly, those that the attack flips.
 # 2. Noise is measured in norms of the image's own attack, so an image that is easy to attack gets little noise.
-# 3. A gradient of zero means lost digits, not robustness: count such images and say what was done with them.
+# 3. A gradient that rounds to zero says nothing about robustness: count such images and say what was done with them.
 #
 # ## Try it
 #

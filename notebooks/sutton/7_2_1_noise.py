@@ -126,13 +126,13 @@ display.picture(figure, "The digit 3 against the digit 8: accuracy, and the shar
                 "Three images of a digit with growing noise; two curves over the radius.")
 
 # %% [markdown]
-# The noise of the cell equals that of the networks below, sample by sample
-# ({download}`experiments.py <../../papers/sutton/experiments.py>` has their training).
+# The noise of the cell equals that of the networks below, sample by sample ({download}`experiments.py <../../papers/sutton/experiments.py>` has their
+# training).
 #
 # ## What came out
 #
-# Networks of this section are trained as printed, with dropout 0.4 for 100 epochs; those of {ref}`Section 7.2.1 <sutton-7-2-1>` have half of
-# both. Pixels, noise and attacks are measured on a scale from 0 to 1.
+# The networks of this page are trained as printed, with dropout 0.4 for 100 epochs; those of the page on {ref}`CIFAR-10 without noise
+# <sutton-7-2-1>` have half of both. Pixels, noise and attacks are measured on a scale from 0 to 1.
 
 # %%
 scale = page.scale(**experiments.NOISE)
@@ -166,14 +166,14 @@ page.text(compared["cube"], lambda *_: facts,
 # %%
 page.extra("noise-zero-gradients", compared["cube"], training_noise.rows_of_counting,
            "Attackable share of correctly classified training images (%), means over the measured pairs",
-           header={"noise": "radius of L∞ noise", "found": "without zero gradients", "lost": "counted too",
+           header={"noise": "L∞ noise (radii are ours)", "found": "without zero gradients", "lost": "counted too",
                    "published": "paper, same pairs"})
 
 # %% [markdown]
 # ## Where it differs, and why
 #
 # - *Strength of the noise.* The three strengths are lost in our copy of the text. Ours are round numbers, chosen with the published accuracy
-#   in sight and not optimised. So all values of this page are tuned by the paper's, and agreement shows nothing.
+#   in sight. So the values of this page depend on the paper's, and agreement is weak evidence.
 # - *Which images a mean norm counts.* In Tables 13 to 18 every published standard deviation of an attack norm exceeds its mean; in Table 6 this
 #   holds for one of 90 ({ref}`published numbers against each other <audit>`). The text speaks of "the average norm of the successful
 #   adversarial attacks". Other ways to understand the tables: the mean over all images, 0 for those without an attack; or an image of zero
@@ -182,8 +182,8 @@ page.extra("noise-zero-gradients", compared["cube"], training_noise.rows_of_coun
 # %%
 page.text(noisy, training_noise.readings,
           "The ratio of standard deviation to mean differs from the published one by these factors "
-          "(geometric mean over the measured tables, Euclidean norm): {factors}. Tables 13 to 18 show the "
-          "way with the smallest factor: {best}.")
+          "(geometric mean over the measured tables, Euclidean norm): {factors}. We print Tables 13 to 18 with "
+          "the way of the smallest factor, {best}; these few pairs do not decide it.")
 
 # %% [markdown]
 # ## Three things to remember
@@ -208,10 +208,10 @@ page.box(
                 "are lost in our copy)."),
         ("hardly", "Hardly, on {pairs} of nine class pairs and with guessed noise strengths."),
         "Somewhat, on {pairs} of nine class pairs and with guessed noise strengths."),
-    "With our strongest noise a gradient step flips {counted.most:.0f}% of training images instead of "
-    "{counted.none:.0f}% (paper: {paper.most:.0f}% instead of {paper.none:.0f}%).",
-    "The network's accuracy is {accuracy.most:.0f}% instead of {accuracy.none:.1f}% (paper: "
-    "{paper.accuracy:.0f}%): a network that noise has spoiled need not be a robust one.",
+    "With our strongest noise a gradient step flips {counted.most:.0f}% of the correctly classified training "
+    "images instead of {counted.none:.0f}% (paper: {paper.most:.0f}% instead of {paper.none:.0f}%).",
+    "On training images its accuracy is {accuracy.most:.0f}% instead of {accuracy.none:.1f}% (paper: "
+    "{paper.accuracy:.0f}%): that an inaccurate network is attacked less often does not show robustness.",
     facts=facts, picture=training_noise.draw_box(levels),
     alt="Accuracy and attackable share over the strength of the noise, ours and the paper's; grey lines are "
         "other pairs.")

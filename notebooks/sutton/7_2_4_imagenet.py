@@ -114,8 +114,7 @@ if example is not None:
                                                                                         "times.")
 
 # %% [markdown]
-# The norm of this attack equals that of the fast code to within a step
-# ({download}`experiments.py <../../papers/sutton/experiments.py>`, `examine`).
+# The norm of this attack equals that of the fast code to within a step ({download}`experiments.py <../../papers/sutton/experiments.py>`, `examine`).
 #
 # ## What came out
 #
@@ -174,7 +173,7 @@ page.text(tested, lambda runs: {"power": float(-log_tail(int(runs.dimension.iloc
 #
 # ## Try it
 #
-# - In the cell above, replace `x.grad / x.grad.norm()` by the sign of the gradient: is the Euclidean norm of the attack larger?
+# - In the cell above, let `direction` be `x.grad.sign() / x.grad.sign().norm()` and drop the assertion: is the norm of the attack larger?
 # - `largest=1`: finer steps and a shorter range. The norms of attacks fall by up to a step, and some images have no attack in the range.
 # - `network="resnet50"`: the paper's own architecture, where its weights can be downloaded.
 #
@@ -237,7 +236,7 @@ page.box(
         "{attacked}."),
     figures.first(
         facts, ("every", "An attack that changes every value by less than a tenth of its range (in "
-                         "half of the images by at most {change:.0f}%) flips all {correct} correctly "
+                         "half of the images by at most {change:.1f}%) flips all {correct} correctly "
                          "classified images ({confidence}% interval {small.low:.0f} to {small.high:.0f}%; "
                          "paper: {paper.small:.0f}%)."),
         "An attack that changes every value by less than a tenth of its range (in half the images by at "
