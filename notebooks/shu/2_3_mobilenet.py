@@ -303,7 +303,7 @@ swept, errs = page.best(sweeps, networks)
 facts = beyond.of_aeroplane(bim(swept), errs) if len(swept) else {}
 page.box(
     "Are random images between adversarial versions of one aeroplane misclassified, too?",
-    "By the attacked network: {parts.strict} or {parts.loose}, depending on which pixel values vary, and how many.",
+    "By the attacked network: {parts.strict} or {parts.loose}, by which and how many values vary.",
     "An attack made {versions} misclassified versions; random images draw values between their "
     "extremes. Varying only values that all versions changed, {strict:.0f}% are misclassified; varying "
     "those that most changed, {loose:.1f}% (paper: {paper:.0f}%). {others} other networks "
