@@ -154,7 +154,7 @@ def test_facts_of_the_boxes_around_two_digits():
                          for label, target, rate in ((5, "6", 0.125), (7, "2", 0.5))]).assign(samples=1000)
     facts = beyond.squared_distances(runs)
     assert facts["far"] == "5 → 6, 2 (paper: 10.6) and 7 → 2, 2 (paper: 11.3)"
-    assert facts["side"] == "farther from its digits; whether that explains it was not tested"
+    assert facts["side"] == "farther from its digits"
     assert [(box["name"], box["percent"], box["paper"]) for box in beyond.in_boxes(runs)] == [
         ("5 → 6", 12.5, 94), ("7 → 2", 50, 82)]
     for (target, held), side in zip(((k, v) for classes in runs.classes for k, v in classes.items()),

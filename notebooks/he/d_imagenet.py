@@ -226,7 +226,7 @@ page.box(
     if facts else "Not measured yet.",
     "The vote is right on {benign.percent:.0f}% of {benign.of} photographs, on {margin.percent:.0f}% after "
     "the attack (95%: {margin.low:.0f} to {margin.high:.0f}%; paper: {margin.paper}%). "
-    "On {images} "
+    "On {images}, "
     + ("all copies" if overfits else "{own:.0f}% of the copies")
     + " with the attack's own noise are misclassified, " + "but only " * overfits
     + "{others:.0f}% of copies with fresh noise.",

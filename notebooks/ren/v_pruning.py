@@ -280,7 +280,7 @@ page.box(
     "Mixed stepwise with white, a digit changes label: the images before and after have similarity "
     "{sides.plain:.3f} (1: equal), strongly pruned {sides.pruned:.2f} (paper: {sides.paper:.2f}); the one before "
     "and the digit {digit.plain:.2f}, strongly pruned {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
-    "Means of {n} networks; {shown} of {steps} steps show both (paper: all)."
+    "{n} networks; {shown} of {steps} pruning steps show both (paper: all)."
     if facts and facts["traded"] else "",
     facts=facts, picture=figures.draw_pruning(best) if facts else None,
     alt="Two panels, towards white and black, without pruning and at three strengths of it: the similarity "

@@ -306,8 +306,8 @@ page.box(
     "Can a classifier be wrong on infinitely many images without a larger error?",
     "Yes, if these images have probability zero, like points on a thin sheet.",
     "In an exact example, further errors on {slabs} sheets without thickness leave the error at {loss}. The "
-    "paper conjectures that lower-dimensional regions of disagreement are such sets.",
-    "There is more: our {family} LeNets disagree on {clean.percent:.1f}% of all {clean.of:,} clean test digits, "
+    "paper conjectures this of lower-dimensional regions where networks disagree.",
+    "Ours disagree elsewhere, too: {family} LeNets on {clean.percent:.1f}% of all {clean.of:,} clean test digits, "
     "misclassified ones included (95% interval over digits {clean.low:.1f} to {clean.high:.1f}%).",
     facts=facts | {"slabs": SLABS, "loss": theorem["loss_second"]} | (
         {"family": beyond.NUMBERS[facts["networks"]]} if facts else {}),

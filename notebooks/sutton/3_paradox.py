@@ -309,11 +309,11 @@ if len(shown := page.best(example)):
         "few."
         if (facts["attack"] or 0) > 50 and (facts["five"]["percent"] or 0) < 5 else
         "Not in this run: compare how many images an attack flips with how many noise flips.",
-        "Of {tried} test images {attack:.0f}% can be attacked (paper: {paper.attack:.0f}%). Of {five.of} of "
-        "these, any of {draws:,} noise samples five times as long flips {five.hits} (95%: "
-        "{five.low:.0f} to {five.high:.0f}%; paper: {paper.five:.0f}%), ten times {ten.hits} "
+        "Of {tried} images {attack:.0f}% can be attacked (paper: {paper.attack:.0f}%). Of {five.of} of "
+        "these, {five.hits} is flipped by some of {draws:,} noise samples five times as long (95%: "
+        "{five.low:.0f} to {five.high:.0f}%; paper: {paper.five:.0f}%), by tenfold noise {ten.hits} "
         "({ten.low:.0f} to {ten.high:.0f}%; paper: {paper.ten:.0f}%).",
-        "We chose the training by its match with published values, the {paper.attack:.0f}% among them.",
+        "We chose the training to match published values, the {paper.attack:.0f}% among them.",
         facts=facts, picture=figures.paradox(shown, PUBLISHED), alt=ALT, results=(example,))
 
 # %%

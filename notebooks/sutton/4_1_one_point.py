@@ -303,10 +303,10 @@ shares = {f"noise {1 / ratio:g} times as long": tail(sketches.DIMENSIONS, ratio)
 page.box(
     "How often does random noise cross a flat decision boundary?",
     "Practically never in thousands of dimensions, even at ten times the distance to the boundary.",
-    "{needed} crosses ({n:,} dimensions); {draws:,} flip {flat:.1g}% of images. In the paper {paper:.0f}% flip, "
+    "{needed} crosses ({n:,} dimensions); {draws:,} samples together flip {flat:.1g}% of images. In the paper {paper:.0f}% flip, "
     "with noise ten times a gradient step.",
-    "Real boundaries are nearer than that step: with the distance that a stronger attack finds, a flat one "
-    "would give {longest.near:.0f}% ({runs} of our networks); measured: {longest.flipped.percent:.0f}%."
+    "Real boundaries are nearer than that step: at the distance that a stronger attack finds, flat ones "
+    "would give {longest.near:.0f}% on {runs} of our networks; measured: {longest.flipped.percent:.0f}%."
     if nearest.get("ratio", 1) < 1 else
     "Real boundaries may be nearer than the attack suggests, or curved.",
     facts=nearest | {"n": PICTURE, "draws": draws_published, "paper": float(np.mean(all_pairs)),

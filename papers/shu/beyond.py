@@ -145,7 +145,7 @@ def squared_distances(runs):
     """Facts: for each box of Table 6 how far its samples lie, beside the paper's, and which lie farther."""
     far = [(box.classes, box.at("squared")[1], printed("table-10", source_class=box.run["label"])[
         "sampled_l2_mean"]) for _, box in of_rows(runs, "table-6")]
-    sides = {len(far): "farther from its digits; whether that explains it was not tested",
+    sides = {len(far): "farther from its digits",
              0: "no farther from its digits"}
     return far and {
         "far": " and ".join(f"{classes}, {value:.3g} (paper: {paper:.3g})" for classes, value, paper in far),
