@@ -189,8 +189,8 @@ page.text((natural, again), ranking.spread,
           "(95% interval {seeds.low:.3f} to {seeds.high:.3f}) and {all.sd:.3f} over {all.n} architectures "
           "({all.low:.3f} to {all.high:.3f}). If other architectures vary as {model} does, two trainings of "
           "one network differ by up to {limit:.2f} in 95 of 100 cases. Only {apart} of the {pairs} pairs of "
-          "architectures differ by more. Whether ROBY follows the attack from training to training, these few "
-          "cannot say: over the {seeds.n} trainings their rank correlation is {rank:.2f}, and the weaker "
+          "architectures differ by more. Whether ROBY follows the attack from training to training, these "
+          "few cannot say: over the {seeds.n} trainings their rank correlation is {rank:.2f}, and the weaker "
           "attack flips {flipped}.")
 
 # %% [markdown]
@@ -214,9 +214,9 @@ page.extra("by-features", natural, ranking.by_features,
 
 # %%
 page.text(natural, ranking.answer,
-          "The rank correlation of its success with that of our weaker attack is {apart}; an "
-          "interval that ends below 1 says that the two order the networks differently. ROBY (L2) has {logits.code_2} with the "
-          "later code's attack and {logits.third_2} with ours.")
+          "The rank correlation of its success with that of our weaker attack is {apart}; an interval that "
+          "ends below 1 says that the two order the networks differently. ROBY (L2) has {logits.code_2} with "
+          "the later code's attack and {logits.third_2} with ours.")
 page.extra("attacks", natural, ranking.attacks,
            "Success of each attack, lowest to highest, beside the published success of its norm (L∞ or L2); "
            "rank correlations with 95% intervals over networks", header=ranking.ATTACKS,

@@ -147,7 +147,7 @@ display.picture(figure, "Natural (circles) and robust networks (squares): how ma
                 "flips, and ROBY", "Left, the curves of robust networks lie far lower; right, six dots.")
 
 # %% [markdown]
-# Only a gap larger than the spread of three seeds is a difference. The half-attacked batch is {download}`attacks.py <../../papers/chen/attacks.py>`'s.
+# A gap that is no larger than the spread of three seeds shows nothing. The half-attacked batch is {download}`attacks.py <../../papers/chen/attacks.py>`'s.
 #
 # ## What came out
 
@@ -181,7 +181,7 @@ page.text(BOTH, defence.facts,
           "{true.adversarial.below} of {true.adversarial.of} on adversarial ones (paper, same pairs: "
           "{true.original.paper} and {true.adversarial.paper}). With predicted classes, as in the paper's "
           "text, these are {predicted.original.below} of {predicted.original.of} and "
-          "{predicted.adversarial.below} of {predicted.adversarial.of}, without networks that leave out a class.")
+          "{predicted.adversarial.below} of {predicted.adversarial.of} (networks that predict all classes).")
 page.text(BOTH, defence.facts,
           "In the {upper.of} best protected pairs ROBY rises on clean images in {upper.rise} and falls on "
           "adversarial ones in {upper.fall}. On the best two ({best.names}; {best.rates} flipped) it changes "
@@ -195,8 +195,8 @@ page.picture(natural, defence.draw_under_attack, caption=(
     "Natural networks: ROBY on adversarial minus ROBY on clean images (true classes)"),
     alt="A row a network: dots on both sides of 0, beside the paper's ticks.")
 page.text(natural, defence.natural_facts,
-          "ROBY falls under attack on {ours} of {n} natural networks ({where}; paper, same networks: {paper}), "
-          "although the attack flips {rate} of their correctly classified images.")
+          "ROBY falls under attack on {ours} of {n} natural networks ({where}; paper, same networks: "
+          "{paper}), although the attack flips {rate} of their correctly classified images.")
 
 # %% [markdown]
 # ### Maps of the logits: attacked classes before and after the defence
@@ -310,7 +310,7 @@ page.box(
     + " Where the training protects best (two architectures), ROBY rises on clean images" * larger
     + " and falls on adversarial ones" * (larger and facts["best"]["smaller"]) + "." * larger,
     "Our adversarial training was short. " * bool(facts and facts["short"])
-    + "For {chance} architectures the difference on clean images is smaller than two trainings of LeNet can differ."
+    + "For {chance} the difference on clean images is smaller than two trainings of one network can differ."
     * (chance is not None),
     facts=facts and facts | {"chance": chance}, results=BOTH,
     picture=defence.draw_slopes(*best) if facts else None,

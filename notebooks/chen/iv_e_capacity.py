@@ -224,9 +224,9 @@ page.text(dense, capacity.lessons)
 
 # %%
 display.show(display.folded("Answers", (
-    "1. Compare the means with the spread of the dots: a difference that is not clearly larger may be chance.\n"
-    "2. No: on these small networks it rises, most of all for the middle width.\n"
-    "3. The left one, but for the smallest width: the widest networks have the least overlap.")))
+    "1. Compare the means with the spread of the dots: a difference that is not clearly larger may be "
+    "chance.\n2. No: on these small networks it rises, most of all for the middle width.\n3. The left one, "
+    "but for the smallest width: the widest networks have the least overlap.")))
 
 # %% [markdown]
 # ## Item by item

@@ -170,7 +170,7 @@ page.picture(attacks, summaries.draw_networks, caption=(
 
 # %%
 page.text((others, attacks), figures.setting_ranges,
-          "Over these settings, one of which is another network, OptBrittle's mean distance is {least} to "
+          "Over these settings, some on networks trained otherwise, OptBrittle's mean distance is {least} to "
           "{most}, and region classification restores {low:.0f} to {high:.0f}% of {n} OptBrittle images.")
 page.extra("optimiser-settings", (others, attacks), figures.by_setting,
            "Other settings on MNIST (learning rate; initial c over the weight of the squared distance): mean "

@@ -307,9 +307,9 @@ if facts:
               "The three kinds of digit stand in another order in this run.")
 page.box(
     "How far is the boundary, where labels change, from clean and attacked images?", answer,
-    "The nearest label change in {directions:,} directions lies at {benign} from clean digits, {margin} after "
-    f"OptMargin, {'at most ' * facts.get('touches', False)}{{brittle}} after OptBrittle (root mean square, "
-    "pixels {pixels}; medians of {n} digits).",
+    "The nearest label change in {directions:,} directions lies at {benign} from clean digits, "
+    f"{{margin}} after OptMargin, {'at most ' * facts.get('touches', False)}{{brittle}} after OptBrittle "
+    "(root mean square, pixels {pixels}; medians of {n} digits).",
     f"{'From clean digits an attack finds a shorter way: ' * bool(facts and facts['missed'])}OptBrittle "
     "crosses one at {attack:.2g} (mean).",
     facts=facts, picture=summaries.draw_nearest(best, facts["attack"]) if facts else None,

@@ -178,10 +178,10 @@ page.text((classifiers, surroundings), lambda *_: facts,
           "{learned:,} pairs of OptMargin that set it; the classifier trained on these is right on "
           "{worst.percent:.1f}% of the test pairs ({worst.low:.1f} to {worst.high:.1f}%; paper: {paper}%).")
 page.text((surroundings, classifiers), detection.thresholds,
-          "On the worse kind, thresholds on the median distance and on the top-1 purity are right on {known.median:.0f}% and "
-          "{known.purity:.0f}% of the training pairs, and on {alone.median:.0f}% and {alone.purity:.0f}% of "
-          "the test pairs. Set on OptBrittle instead, the one on the nearest distance misses "
-          "{unknown:.0f}% of OptMargin, much like the classifier.")
+          "On the worse kind, thresholds on the median distance and on the top-1 purity are right on "
+          "{known.median:.0f}% and {known.purity:.0f}% of the training pairs, and on {alone.median:.0f}% and "
+          "{alone.purity:.0f}% of the test pairs. Set on OptBrittle instead, the one on the nearest distance "
+          "misses {unknown:.0f}% of OptMargin, much like the classifier.")
 
 # %% [markdown]
 # ### The features are expensive
@@ -304,8 +304,8 @@ page.box(
     "Do boundary distances reveal that an image was attacked?", answer,
     "Trained on OptMargin (noise-resistant), the classifier errs on {errors.benign:.0f}% of clean and "
     "{errors.margin:.0f}% of attacked digits ({n} each; paper: {print.benign} and {print.margin}%), the "
-    "threshold on at most {limit:.0f}% of either. Trained on OptBrittle (smallest change), it misses "
-    "{missed:.0f}% of OptMargin (paper: {printed_missed:.0f}%).",
+    "threshold on at most {limit:.0f}% of either. Trained on OptBrittle (smallest change), the classifier "
+    "misses {missed:.0f}% of OptMargin (paper: {printed_missed:.0f}%).",
     "Both learned from {learned:,} digits (paper: {printed:,}); no attack tried to evade them.",
     facts=facts, picture=detection.draw_compared(facts) if facts else None,
     alt="Histograms of the nearest distance of clean and of OptMargin digits with a threshold; errors of the "

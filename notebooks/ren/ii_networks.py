@@ -106,7 +106,7 @@ display.picture(figure, "Labels of a white and of a black image by the networks 
                 "height of their probability.", "Five columns with two digits each.")
 
 # %% [markdown]
-# The five networks disagree on white. Black has only zeros, so that the biases alone decide, and the labels of these small networks have a low
+# Not all five networks agree on white, and on black they differ more: it has only zeros, so that the biases alone decide, and the labels of these small networks have a low
 # probability. This need not hold for the paper's networks, which are convolutional. The experiment ({download}`train
 # <../../papers/ren/experiments.py>`) evaluates its networks by the book's own function, which gives the same labels.
 

@@ -142,7 +142,7 @@ path = page.results(experiments.path)
 # %% [markdown]
 # ## What came out
 #
-# Algorithm 1 ran from every test digit of MNIST, towards white and towards black, on five networks of architecture A
+# Algorithm 1 ran from every test digit of MNIST, towards white and towards black, on networks of architecture A
 # ({download}`experiments.py <../../papers/ren/experiments.py>`).
 #
 # ### The two sides are as alike as the search demands
@@ -153,8 +153,8 @@ path = page.results(experiments.path)
 # %%
 page.picture(
     searches, figures.draw_similarities,
-    caption="Similarities of the two sides, and of the digit and the last image with and the first without its "
-            "label. A dot: one network, mean over all digits; a tick: the "
+    caption="Similarities of the two sides, and of the digit and the last image with and the first without "
+            "its label. A dot: one network, mean over all digits; a tick: the "
             "published value",
     alt="Six rows of dots and ticks. Those of the two sides all lie just right of the line of the stopping "
         "rule; the others are spread.")

@@ -168,8 +168,8 @@ page.text((searches, variants), trainings.what_training_does,
 # %%
 page.text(searches, trainings.what_the_definition_does,
         "The nearer of the two other conventions is *{nearest}*. With it {nearer} of {rows} rows come nearer "
-        "to the published value and the others move away: over all rows, the mean distance from the published "
-        "values is {by:.3f}, with the convention of this page {own:.3f}.")
+        "to the published value and the others move away: over all rows, the mean distance from the "
+        "published values is {by:.3f}, with the convention of this page {own:.3f}.")
 
 # %% [markdown]
 # ## Three things to remember

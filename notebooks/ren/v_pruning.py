@@ -192,9 +192,9 @@ page.text(searches, pruned.single, "The rule holds at every step for {hold} of {
 
 # %%
 page.text(searches, pruned.how_far,
-          "By the printed rule {held} of these {claims} claims came out here{unjudged}; if pixels of exactly 128 are "
-          "pruned, too, {fewest} did. The published SSIM values {favour}: their mean distance from ours is "
-          "{here:.3f} by the printed rule, and {least:.3f} or more with these pixels.")
+          "By the printed rule {held} of these {claims} claims came out here{unjudged}; if pixels of exactly "
+          "128 are pruned, too, {fewest} did. The published SSIM values {favour}: their mean distance from "
+          "ours is {here:.3f} by the printed rule, and {least:.3f} or more with these pixels.")
 
 # %% [markdown]
 # ## Three things to remember
@@ -278,8 +278,8 @@ page.box(
     figures.first(facts, ("always", f"Yes, {PRICE}"), ("traded", f"Mostly, {PRICE}"),
                   ("differ", "With the strongest pruning they do."), "Not in these networks."),
     "Mixed stepwise with white, a digit changes label: the images before and after have similarity "
-    "{sides.plain:.3f} (1: equal), strongly pruned {sides.pruned:.2f} (paper: {sides.paper:.2f}); the one before "
-    "and the digit {digit.plain:.2f}, strongly pruned {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
+    "{sides.plain:.3f} (1: equal), strongly pruned {sides.pruned:.2f} (paper: {sides.paper:.2f}); the one "
+    "before and the digit {digit.plain:.2f}, strongly pruned {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
     "{n} networks; {shown} of {steps} pruning steps show both (paper: all)."
     if facts and facts["traded"] else "",
     facts=facts, picture=figures.draw_pruning(best) if facts else None,

@@ -172,7 +172,7 @@ if page.which == "missing":
     else:
         mnist = sets.load("mnist")
         x, y = mnist.x_test[:1000], mnist.y_test[:1000]
-        about["data"] = "MNIST, test"
+        about["data"] = "embedded digits" if mnist.stand_in else "MNIST, test"
     result = card(models, x, y, images=scale.images, seed=seed, about=about)
     display.piece(result)
 

@@ -111,8 +111,7 @@ toy.compare(dict(ends) == rectangle and boxes.error_rates(models, inside, label)
 display.say(prose.fill("Of the random images of the box the attacked network misclassifies {own:.0%}, "
                        "the others {least:.0%} to {most:.0%}.", {"own": rates[0], "least": min(rates[1:]),
                                                       "most": max(rates[1:])})
-            + " In this plane the others err nearly as often as the first one; for digits the curves below show "
-            "it.")
+            + " For digits the curves below show the rates.")
 
 # %% [markdown]
 # The tables rest on the same steps with the paper's attacks, its ten LeNets and the test digits ({download}`experiments.py

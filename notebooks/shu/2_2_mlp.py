@@ -213,9 +213,9 @@ page.box(
     "Are random images between adversarial versions of a digit misclassified, too?",
     "Not around our two digits: the attacked network gets most right." if few
     else "At least around one of our digits the attacked network gets half wrong.",
-    "An attack made misclassified versions of a {first.digit} and a {second.digit}. In a random "
-    "image each changed pixel takes a value between its smallest and largest in these. Of {first.samples:,} each, "
-    "the network misclassifies {first.percent:.0f}% (the {first.digit}) and {second.percent:.0f}% (the "
+    "An attack made misclassified versions of a {first.digit} and a {second.digit}. In a random image each "
+    "changed pixel takes a value between its smallest and largest in these. Of {first.samples:,} each, the "
+    "network misclassifies {first.percent:.0f}% (the {first.digit}) and {second.percent:.0f}% (the "
     "{second.digit}; paper's {first.digit} and {second.digit}: {first.paper:.0f}% and {second.paper:.0f}%).",
     "The paper's images lie {side}.",
     facts=dict(zip(("first", "second"), samples)) | (beyond.squared_distances(cw2(best)) if samples else {}),

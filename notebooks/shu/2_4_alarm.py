@@ -255,10 +255,10 @@ page.box(
     "Can disagreement between re-trained networks expose an adversarial image?",
     "Yes, if it was made against one of {networks} networks: two or more nearly always disagree, "
     "seldom on clean ones.",
-    "They disagree on {attack.percent:.0f}% of adversarial images of {attack.digits} digits that "
-    "all classify correctly (95%: {attack.low:.1f} to {attack.high:.1f}%), on {noise.percent:.1f}% "
-    "of these with equally large noise, and on {clean.percent:.1f}% of {clean.of:,} clean digits that the attacked "
-    "one gets right.",
+    "They disagree on {attack.percent:.0f}% of adversarial images of {attack.digits} digits that all "
+    "classify correctly (95%: {attack.low:.1f} to {attack.high:.1f}%), on {noise.percent:.1f}% of these with "
+    "equally large noise, and on {clean.percent:.1f}% of {clean.of:,} clean digits that the attacked one "
+    "gets right.",
     "The attacked one errs by construction; attacks on all were not tested.",
     facts=facts, picture=alarms.draw_alarms(facts, digits) if facts else None, results=(clean, fifty),
     alt="Three bars with intervals: nearly all adversarial images, hardly any others; below, curves "

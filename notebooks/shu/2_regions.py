@@ -126,7 +126,7 @@ page.text(planes, lambda runs: counts(runs) | {"radius": figures.DELTA},
 # %% [markdown]
 # ## Where it differs, and why
 #
-# The paper's drawing shows separate regions in the ball. In some of our planes the ball cuts one area into pieces. Areas that are
+# The paper's drawing shows separate regions in the ball. In our planes the ball may cut one area into pieces. Areas that are
 # separate in a plane may be connected outside it, and other planes may have separate ones, so that planes alone do not decide the claim.
 #
 # ## Three things to remember

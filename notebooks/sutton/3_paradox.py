@@ -185,7 +185,7 @@ page.picture(
     caption="Test images that an attack along the gradient flips (of all that are classified correctly), "
             "and, of these attackable images, those that at least one noise sample flips, of two, five and "
             "ten times the norm. Dots: median over pairs; lines: range over pairs; ticks: published.",
-    alt="Twelve rows, four a data set: dots of the attack lie right of those of noise two and five times as long.")
+    alt="Twelve rows, four a data set: the attack lies right of noise two and five times as long.")
 
 # %% [markdown]
 # ### Noise that is long enough flips labels, too
@@ -196,7 +196,7 @@ page.picture(
 #
 # ## Where it differs, and why
 #
-# Fewer images can be attacked than in the paper, most clearly on clothes (Fashion-MNIST). Its code is not published, and a training that follows its
+# Of small images fewer can be attacked than in the paper, most clearly on clothes. The paper's code is not published, and a training that follows its
 # text misses the published accuracies and shares. {ref}`Section 7.1.1 <sutton-7-1-1>` compares twelve trainings and chooses one by two pairs of
 # CIFAR-10; it fits worse elsewhere. The page on {ref}`traffic signs <sutton-7-2-3>` measures which reading of the text comes nearer.
 #
@@ -299,8 +299,8 @@ page.table("table-1", recorded, table_1)
 # %%
 if len(shown := page.best(example)):
     test = shown.test.iloc[0]
-    facts = {"tried": test["tried"], "draws": int(shown.draws.iloc[0]), "attack": tables.percent(test, "attack"),
-             "five": tables.share(test, 5), "ten": tables.share(test, 10),
+    facts = {"tried": test["tried"], "draws": int(shown.draws.iloc[0]), "five": tables.share(test, 5),
+             "ten": tables.share(test, 10), "attack": tables.percent(test, "attack"),
              "paper": {"attack": PUBLISHED["attack"]["test"], "five": PUBLISHED[5]["test"],
                        "ten": PUBLISHED[10]["test"]}}
     page.box(
@@ -310,8 +310,8 @@ if len(shown := page.best(example)):
         if (facts["attack"] or 0) > 50 and (facts["five"]["percent"] or 0) < 5 else
         "Not in this run: compare how many images an attack flips with how many noise flips.",
         "Of {tried} images {attack:.0f}% can be attacked (paper: {paper.attack:.0f}%). Of {five.of} of "
-        "these, {five.hits} is flipped by some of {draws:,} noise samples five times as long (95%: "
-        "{five.low:.0f} to {five.high:.0f}%; paper: {paper.five:.0f}%), by tenfold noise {ten.hits} "
+        "these, some of {draws:,} noise samples five times as long flip {five.hits} (95%: "
+        "{five.low:.0f} to {five.high:.0f}%; paper: {paper.five:.0f}%), tenfold noise {ten.hits} "
         "({ten.low:.0f} to {ten.high:.0f}%; paper: {paper.ten:.0f}%).",
         "We chose the training to match published values, the {paper.attack:.0f}% among them.",
         facts=facts, picture=figures.paradox(shown, PUBLISHED), alt=ALT, results=(example,))

@@ -129,7 +129,7 @@ display.table(["dimension", "samples needed on average", "at least, by Theorem 1
 # ### A flat boundary at the attack's distance predicts almost no flips; the paper measures many
 #
 # *The predictions are ours, the shares the paper's.* The paper attacks each image along the gradient, then tries 2,000 noise samples of some length,
-# and counts the images whose label at least one of them flips. We take the lengths to be 1, 2, 5 and 10 times the norm of that attack; only 5 stands
+# and counts the images whose label at least one of them flips. We take the lengths to be 1, 2, 5 and 10 times the norm of that attack; only 5, and 10 for ImageNet, stands
 # in the text. If the boundary near an image were a plane as far away as the attack is long, that would happen with probability $1 - (1 -
 # \tau_n(1/\text{factor}))^{2000}$.
 
@@ -150,9 +150,9 @@ for row in paper["table-1"].rows:
 display.picture(
     sketches.predicted({f"{p['data']}, noise {p['factor']} ×": (p["planar"], p["printed"])
                         for p in predictions}, "labels flipped by at least one sample, %"),
-    "Labels flipped by at least one of 2,000 noise samples: published in Table 1 (ticks; medians over some "
-    "pairs, so that they differ from the mean in the box), and predicted by"
-    " a flat boundary as far away as the attack is long (dots).",
+    "Labels flipped by at least one of 2,000 noise samples: published in Table 1 (ticks; mostly medians over "
+    "some pairs, so that they differ from the mean in the box), and predicted by a flat boundary as far away "
+    "as the attack is long (dots).",
     "The dots of the flat boundary lie at zero; the published ticks lie far to the right for long noise.")
 
 # %% [markdown]
@@ -303,8 +303,8 @@ shares = {f"noise {1 / ratio:g} times as long": tail(sketches.DIMENSIONS, ratio)
 page.box(
     "How often does random noise cross a flat decision boundary?",
     "Practically never in thousands of dimensions, even at ten times the distance to the boundary.",
-    "{needed} crosses ({n:,} dimensions); {draws:,} samples together flip {flat:.1g}% of images. In the paper {paper:.0f}% flip, "
-    "with noise ten times a gradient step.",
+    "{needed} crosses ({n:,} dimensions); {draws:,} samples together flip {flat:.1g}% of images. In the "
+    "paper {paper:.0f}% flip, with noise ten times a gradient step.",
     "Real boundaries are nearer than that step: at the distance that a stronger attack finds, flat ones "
     "would give {longest.near:.0f}% on {runs} of our networks; measured: {longest.flipped.percent:.0f}%."
     if nearest.get("ratio", 1) < 1 else

@@ -152,7 +152,8 @@ display.table(["event", "share of the points"], [
 short = epsilon + optimize.brentq(lambda x: float(tail(PICTURE, x)) - 0.1, 0, 1)
 late = sketches.DIMENSIONS[np.exp(log_two_balls(sketches.DIMENSIONS, epsilon, 5.0)) < 0.01][0]
 display.show(display.folded("Answers", (
-    f"1. {one_in(float(tail(PICTURE, 0.02)))}.\n2. {short:.3f} radii.\n3. Of the dimensions computed here, {late:,} is the first.")))
+    f"1. {one_in(float(tail(PICTURE, 0.02)))}.\n2. {short:.3f} radii.\n"
+    f"3. Of the dimensions computed here, {late:,} is the first.")))
 
 # %% [markdown]
 # ## Item by item

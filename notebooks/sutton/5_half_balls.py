@@ -51,7 +51,7 @@ page = start("sutton/5_half_balls", globals())
 # Noise moves a point by about as much across the plane as the point is away from it, so noise flips labels as well, in every dimension.
 #
 # Now move each half back by $\epsilon$. An attack must be longer by $\epsilon$ only. Noise still moves a point by about $\delta/\sqrt n$ across the
-# plane, and this is soon much less than $\epsilon$. The paper concludes that the gap between classes, the {term}`margin`, keeps tests with noise
+# plane, and this is soon much less than $\epsilon$. The paper concludes that half of the gap between classes, the {term}`margin`, keeps tests with noise
 # from finding that a classifier can be attacked.
 #
 # ## Step by step: half-balls with and without a gap
@@ -98,7 +98,8 @@ def flipped(n, epsilon, delta):
     return float(np.exp(models.log_half_balls(n, epsilon, delta)))
 
 
-exact = {m: [flipped(m, 0.0, NOISE), flipped(m, MARGIN, NOISE), float(2 * tail(m, ATTACK - MARGIN))] for m in SHOWN}
+exact = {m: [flipped(m, 0.0, NOISE), flipped(m, MARGIN, NOISE), float(2 * tail(m, ATTACK - MARGIN))]
+         for m in SHOWN}
 display.picture(
     sketches.clouds({f"n = {m:,}": points for m, points in halves.items()}, names=("class 0", "class 1")),
     "Points of the two half-balls with a gap, and the plane (black).",
@@ -177,7 +178,8 @@ display.say(f"In {PICTURE:,} dimensions, {TRIES:,} noise samples of {LONG:g} rad
 late = int(sketches.DIMENSIONS[models.log_half_balls(sketches.DIMENSIONS, epsilon, 1.0) < np.log(1e-6)][0])
 display.show(display.folded("Answers", (
     f"1. {one_in(flipped(PICTURE, 0.01, 1.0))}.\n2. {one_in(flipped(2, 0.0, 3.0))} in two dimensions, "
-    f"{one_in(flipped(PICTURE, 0.0, 3.0))} in {PICTURE:,}.\n3. Of the dimensions computed here, {late:,} is the first.")))
+    f"{one_in(flipped(PICTURE, 0.0, 3.0))} in {PICTURE:,}.\n"
+    f"3. Of the dimensions computed here, {late:,} is the first.")))
 
 # %% [markdown]
 # ## Item by item

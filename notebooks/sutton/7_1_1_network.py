@@ -185,7 +185,7 @@ page.text((trained, pages), lambda u, v: study.again_facts(u, v, PRINTED),
           "difference: it cannot tell two near trainings apart.")
 
 # %% [markdown]
-# - *Other data.* Of the twelve only the one of our choice is measured on clothes. On traffic signs batch normalisation is nearer
+# - *Other data.* Of the twelve only the one of our choice and, on some pairs, the text's are measured on clothes. On traffic signs batch normalisation is nearer
 #   ({ref}`sutton-7-2-3`). So the choice is not the nearest on all data sets; whether another of the twelve fits all three is not measured. The
 #   authors' code is not known.
 #
@@ -274,8 +274,8 @@ page.box(
         ("nowhere", "None so far: of twelve trainings, not even the best comes near."),
         "None so far: of twelve trainings, the best (half the paper's dropout and training time) comes near "
         "on {near} only."),
-    "On {n} class pairs not used for this choice, a gradient step flips {cifar10:.0f}% of test images on CIFAR-10 "
-    "({pairs.cifar10} pairs; paper: {paper.cifar10:.0f}%), {fashion_mnist:.0f}% on clothes "
+    "On {n} class pairs not used for this choice, a gradient step flips {cifar10:.0f}% of test images on "
+    "CIFAR-10 ({pairs.cifar10} pairs; paper: {paper.cifar10:.0f}%), {fashion_mnist:.0f}% on clothes "
     "({pairs.fashion_mnist}; paper: {paper.fashion_mnist:.0f}%), {gtsrb:.0f}% on traffic signs "
     "({pairs.gtsrb}; paper: {paper.gtsrb:.0f}%).",
     "Here images whose gradient rounds to zero count as flipped, too.",

@@ -166,7 +166,7 @@ page.text(compared["cube"], lambda *_: facts,
 # %%
 page.extra("noise-zero-gradients", compared["cube"], training_noise.rows_of_counting,
            "Attackable share of correctly classified training images (%), means over the measured pairs",
-           header={"noise": "L∞ noise (radii are ours)", "found": "without zero gradients", "lost": "counted too",
+           header={"noise": "L∞ noise (our radii)", "found": "without zero gradients", "lost": "counted too",
                    "published": "paper, same pairs"})
 
 # %% [markdown]
@@ -182,8 +182,8 @@ page.extra("noise-zero-gradients", compared["cube"], training_noise.rows_of_coun
 # %%
 page.text(noisy, training_noise.readings,
           "The ratio of standard deviation to mean differs from the published one by these factors "
-          "(geometric mean over the measured tables, Euclidean norm): {factors}. We print Tables 13 to 18 with "
-          "the way of the smallest factor, {best}; these few pairs do not decide it.")
+          "(geometric mean over the measured tables, Euclidean norm): {factors}. We print Tables 13 to 18 "
+          "with the way of the smallest factor, {best}; these few pairs do not decide it.")
 
 # %% [markdown]
 # ## Three things to remember

@@ -188,7 +188,7 @@ page.text(instruments, lambda _: facts,
 page.picture(instruments, figures.draw_networks, caption=(
     "Mean norm of Carlini and Wagner's attack over the mean of each instrument, a dot a network; the "
     "instruments are turned so that larger means farther from the boundary"),
-    alt="Six panels of dots in four colours, one for each paper with networks here, hollow where robust: five "
+    alt="Six panels of dots in four colours, one for each paper with networks, hollow where robust: five "
         "instruments and the baseline.")
 
 # %% [markdown]
@@ -210,10 +210,10 @@ flat = {"mnist": planar_flip_probability(28 * 28, 1 / 10, draws),
         "cifar10": planar_flip_probability(3 * 32 * 32, 1 / 10, printed)}
 page.text(instruments, lambda _: {name: 100 * share for name, share in flat.items()} | {
     "draws": draws, "printed": printed},
-          "Noise finds a boundary more easily in fewer dimensions. If all boundaries were flat and as far away "
-          "as the attack, at least one of {draws} noise samples ten times as long would flip {mnist:.0f}% of "
-          "these images. The {printed:,} samples of Sutton et al. would flip {more:.0f}% of these, but "
-          "{cifar10:.1g}% of CIFAR-10's: what fails on MNIST may hold on CIFAR-10.")
+          "Noise finds a boundary more easily in fewer dimensions. If all boundaries were flat and as far "
+          "away as the attack, at least one of {draws} noise samples ten times as long would flip "
+          "{mnist:.0f}% of these images. The {printed:,} samples of Sutton et al. would flip {more:.0f}% of "
+          "these, but {cifar10:.1g}% of CIFAR-10's: what fails on MNIST may hold on CIFAR-10.")
 
 # %% [markdown]
 # ## Where it differs, and why

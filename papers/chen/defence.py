@@ -1,4 +1,6 @@
 """Natural networks beside adversarially trained ones (Section IV.D): pairs, how ROBY differs, pictures."""
+from collections import Counter
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -179,8 +181,8 @@ def natural_facts(runs):
     gaps = under_attack(runs)
     if not gaps:
         return gaps
-    there = runs.dataset.value_counts(sort=False).items()
-    return {"n": len(gaps), "where": ", ".join(f"{n} on {experiments.DATASETS[data]}" for data, n in there),
+    there = Counter(data for data, _ in gaps)
+    return {"n": len(gaps), "where": ", ".join(f"{n} on {data}" for data, n in there.items()),
             **{who: sum(gap[k] < 0 for gap in gaps.values()) for k, who in enumerate(("ours", "paper"))},
             "rate": figures.between(100 * figures.success(u, "text") for u in runs.to_dict("records"))}
 

@@ -161,6 +161,7 @@ def planes(card: Card) -> str:
     """Labels in planes through an image and its nearest adversarial one, of each model."""
     shown = [(model, e) for model, entries in examples(card).items() for e in entries if "plane" in e]
     least = min((e["norm"] for _, e in shown), default=0)
+    dashed = f"Dashed: L2 norm {number(least)} in every plane. " * bool(shown)
     drawn = "".join(f"<div><small>{keyed(card, model) + ', ' if len(card.sections) > 1 else ''}"
                     f"image {e['row']}; cross at L2 norm {number(e['norm'])}</small>{plane(e, least)}</div>"
                     for model, e in shown)
@@ -169,8 +170,7 @@ def planes(card: Card) -> str:
     return figure(
         "Labels around " + ("an image" if len(shown) == 1 else "images"), drawn,
         "Small circle: clean image. Cross: its nearest adversarial image. The vertical direction is random, "
-        f"on the same scale. Dashed: L2 norm {number(least)} in every plane. Numbers are labels; pixels are "
-        "cut to [0, 1].")
+        f"on the same scale. {dashed}Numbers are labels; pixels are cut to [0, 1].")
 
 
 def plane(entry: dict[str, Any], norm: float) -> str:

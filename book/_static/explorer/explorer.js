@@ -632,6 +632,7 @@
             }
           } catch (error) {
             tab.say(`The trainings cannot be compared: ${error.message}.`);
+            rated.textContent = "";
             return;
           }
           ready = true;
