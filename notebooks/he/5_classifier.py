@@ -304,7 +304,7 @@ page.box(
     "Do boundary distances reveal that an image was attacked?", answer,
     "Trained on OptMargin (noise-resistant), the classifier errs on {errors.benign:.0f}% of clean and "
     "{errors.margin:.0f}% of attacked digits ({n} each; paper: {print.benign} and {print.margin}%), the "
-    "threshold on at most {limit:.0f}% of either. Trained on OptBrittle (smallest change), the classifier "
+    "threshold on at most {limit:.0f}% of either. Trained on OptBrittle, the classifier "
     "misses {missed:.0f}% of OptMargin (paper: {printed_missed:.0f}%).",
     "Both learned from {learned:,} digits (paper: {printed:,}); no attack tried to evade them.",
     facts=facts, picture=detection.draw_compared(facts) if facts else None,
