@@ -51,17 +51,17 @@ page = start("sutton/5_half_balls", globals())
 # Noise moves a point by about as much across the plane as the point is away from it, so noise flips labels as well, in every dimension.
 #
 # Now move each half back by $\epsilon$. An attack must be longer by $\epsilon$ only. Noise still moves a point by about $\delta/\sqrt n$ across the
-# plane, and this is soon much less than $\epsilon$. The paper concludes that half of the gap between classes, the {term}`margin`, keeps tests with noise
+# plane, and this is soon much less than $\epsilon$. The paper concludes that the gap between classes, the {term}`margin`, keeps tests with noise
 # from finding that a classifier can be attacked.
 #
 # ## Step by step: half-balls with and without a gap
 #
-# Change the margin, the noise or the attack and run the cell again.
+# Change the gap, the noise or the attack and run the cell again.
 
 # %% tags=["show-input"]
 import numpy as np
 
-SAMPLES, MARGIN, NOISE, ATTACK, SHOWN = 1_000, 0.1, 1.0, 0.2, (2, 100, 3_072)
+SAMPLES, HALF_GAP, NOISE, ATTACK, SHOWN = 1_000, 0.1, 1.0, 0.2, (2, 100, 3_072)
 generator = np.random.default_rng(0)
 
 
@@ -79,10 +79,10 @@ for dimension in SHOWN:
     side = 2 * label - 1
     x = ball(dimension)
     x[:, 0] = side * np.abs(x[:, 0])
-    # 2. Noise, if the flat sides touch, and if each half is moved back by MARGIN (a gap of twice that).
+    # 2. Noise, if the flat sides touch, and if each half is moved back by HALF_GAP.
     noise = ball(dimension, NOISE)[:, 0]
     touching = ((x[:, 0] + noise >= 0) != label).mean()
-    x[:, 0] += side * MARGIN
+    x[:, 0] += side * HALF_GAP
     apart = ((x[:, 0] + noise >= 0) != label).mean()
     # 3. The attack goes straight across the plane.
     safe = ((x[:, 0] - side * ATTACK >= 0) == label).mean()
@@ -98,7 +98,7 @@ def flipped(n, epsilon, delta):
     return float(np.exp(models.log_half_balls(n, epsilon, delta)))
 
 
-exact = {m: [flipped(m, 0.0, NOISE), flipped(m, MARGIN, NOISE), float(2 * tail(m, ATTACK - MARGIN))]
+exact = {m: [flipped(m, 0.0, NOISE), flipped(m, HALF_GAP, NOISE), float(2 * tail(m, ATTACK - HALF_GAP))]
          for m in SHOWN}
 display.picture(
     sketches.clouds({f"n = {m:,}": points for m, points in halves.items()}, names=("class 0", "class 1")),
@@ -170,8 +170,8 @@ display.say(f"In {PICTURE:,} dimensions, {TRIES:,} noise samples of {LONG:g} rad
 #
 # ## Try it
 #
-# 1. `MARGIN = 0.01` in the cell above. Which share does noise flip in the largest dimension?
-# 2. `NOISE = 3.0` with `MARGIN = 0`: which share does noise flip, and does it depend on the dimension?
+# 1. `HALF_GAP = 0.01` in the cell above. Which share does noise flip in the largest dimension?
+# 2. `NOISE = 3.0` with `HALF_GAP = 0`: which share does noise flip, and does it depend on the dimension?
 # 3. From which dimension on does noise as long as the radius flip less than one in a million, with the gap of this page?
 
 # %%
