@@ -212,7 +212,7 @@ few = max((box["percent"] for box in samples), default=100) < 50
 page.box(
     "Are random images between adversarial versions of a digit misclassified, too?",
     "Not around our two digits: the attacked network gets most right." if few
-    else "At least around one of our digits the attacked network gets half wrong.",
+    else "Around one of our digits the attacked network gets half wrong.",
     "An attack made misclassified versions of a {first.digit} and a {second.digit}. In a random image each "
     "changed pixel takes a value between its smallest and largest in these. Of {first.samples:,} each, the "
     "network misclassifies {first.percent:.0f}% (the {first.digit}) and {second.percent:.0f}% (the "
