@@ -59,9 +59,9 @@ page = start("ren/iv_simulation", globals())
 # where it ends. *Robustness* compares the digit and the last image with its label: a lower number is a larger change. *Separability*
 # compares the two sides of the boundary, the last image with the label and the first without it.
 #
-# The paper averages both over the test digits for three architectures; it does not say over how many trainings. It claims that digits may change a
-# lot, and that the two sides cannot be told apart by eye, whatever the architecture. We train five networks of each architecture, so that the range
-# over trainings stands beside the difference of architectures.
+# The paper averages both over the test digits for three networks, it seems: it prints one accuracy of each architecture. It claims that digits may
+# change a lot, and that the two sides cannot be told apart by eye, whatever the architecture. We train five networks of each architecture, so that
+# the range over trainings stands beside the difference of architectures.
 #
 # ## Step by step: one architecture, five trainings
 #
