@@ -49,7 +49,7 @@ PAPER = reference.paper("sutton")
 
 # %% [markdown]
 # Every table and figure of the section beside the printed one; {ref}`the page on training with noise <sutton-7-2-1-noise>` has what they come to.
-# Here, too, the networks are trained with dropout 0.2 for 50 epochs, like those without noise.
+# Here, too, the networks are trained as printed, with dropout 0.4 for 100 epochs.
 
 # %%
 # At full scale this page shows what the other page has computed; else it computes small networks.
