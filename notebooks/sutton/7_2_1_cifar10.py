@@ -250,7 +250,7 @@ page.box(
     "noise (paper: {paper.ten:.0f}%).",
     figures.first(
         facts, ("cats", "{pairs} of {of} class pairs; all contain cats."),
-        "{pairs} of {of} class pairs; dropout and training time half the paper's."),
+        "{pairs} class pairs, without the two that chose the training: dropout and time half the paper's."),
     facts=facts, picture=figures.draw_means(page.best(rest), SHARES, CLASSES), alt=figures.MEANS)
 
 # %%
