@@ -308,10 +308,10 @@ for item, data in handmade.any_model(features, labels, seed).items():
 # %%
 page.box(
     "Does ROBY, a robustness score from class overlap, follow the distance to the boundary?",
-    "Not on simulated classes: it rescales their overlaps to 0 to 1, which hides how far apart they are.",
-    "ROBY should fall as the distance grows (rank correlation −1). Over {n:,} random arrangements it is "
-    "{roby.value:.2f} (95% interval {roby.low:.2f} to {roby.high:.2f}), the overlap divided by the "
-    "centres' distance {overlap.value:.2f}.",
+    "Not on simulated classes: it rescales overlaps to 0 to 1, which hides how far apart they are.",
+    "ROBY should fall with the distance (rank correlation −1). Over {n:,} random arrangements its "
+    "correlation is {roby.value:.2f} (95% interval {roby.low:.2f} to {roby.high:.2f}). Overlap divided by "
+    "centre distance, a simpler score, reaches {overlap.value:.2f}.",
     "The paper gives no formula for the rescaling; ours is that of the authors' later code.",
     facts=FREE | {"n": scale.trials}, picture=handmade.draw_arrangements(ARRANGED), results=(),
     alt="Left a flat cloud of dots, right a falling band.")

@@ -224,12 +224,11 @@ page.box(
     f"{'Mostly not' if withstood else 'Mostly'} here"
     f"{': the attack withstands the noise it was built with, new noise less' * overfits}."
     if facts else "Not measured yet.",
-    "The vote is right on {benign.percent:.0f}% of {benign.of} photographs, on {margin.percent:.0f}% after "
+    "The vote is right on {benign.percent:.0f}% of {benign.of} photographs, {margin.percent:.0f}% after "
     "the attack (95%: {margin.low:.0f} to {margin.high:.0f}%; paper: {margin.paper}%). "
-    "On {images}, "
-    + ("all copies" if overfits else "{own:.0f}% of the copies")
-    + " with the attack's own noise are misclassified, " + "but only " * overfits
-    + "{others:.0f}% of copies with fresh noise.",
+    + ("On the {images} where all copies with the attack's noise are misclassified, only " if overfits else
+       "On {images}, {own:.0f}% of the copies with the attack's own noise are misclassified, ")
+    + "{others:.0f}% of those with fresh noise are.",
     f"Our network is far smaller{', our attack shorter' * bool(shorter)} than the paper's.",
     facts=facts,
     picture=summaries.draw_copies(best, under_noise) if facts else None,

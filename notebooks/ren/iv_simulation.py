@@ -256,8 +256,8 @@ page.box(
     "{a.lowest:.2f} to {a.highest:.2f} in {trainings} trainings of "
     + figures.first(facts, ("widest", "the most variable"), "one") + " architecture (paper: "
     "{paper:.2f}); the means of {architectures} architectures span {least:.2f} to {most:.2f}.",
-    figures.first(facts, ("apart", "With black, one architecture's labels change {apart} in every "
-                            "training."), ""),
+    figures.first(facts, ("apart", "With black, one architecture's labels change {apart} than the "
+                            "others' in every training."), ""),
     facts=facts, picture=figures.draw_trainings(best) if facts else None,
     alt="Six rows, three architectures towards white and towards black: a dot for each training, a tick for "
         "the published network. The dots of one row are as far apart as the rows towards white.")

@@ -272,7 +272,7 @@ page.figure(
 # %%
 best = page.best(searches)
 facts = figures.pruning(best)
-PRICE = "but the last image with the label is more like the digit: less robust, says the paper."
+PRICE = "but the label then changes nearer to the digit: less robust, says the paper."
 page.box(
     "Does pruning (greys become black or white) make look-alike images with different labels look different?",
     figures.first(facts, ("always", f"Yes, {PRICE}"), ("traded", f"Mostly, {PRICE}"),
@@ -280,7 +280,7 @@ page.box(
     "Mixed stepwise with white, a digit changes label: the images before and after have similarity "
     "{sides.plain:.3f} (1: equal), strongly pruned {sides.pruned:.2f} (paper: {sides.paper:.2f}); the one "
     "before and the digit {digit.plain:.2f}, strongly pruned {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
-    "{n} networks; {shown} of {steps} pruning steps show both (paper: all)."
+    "{n} networks; {shown} of {steps} steps to stronger pruning show both (paper: all)."
     if facts and facts["traded"] else "",
     facts=facts, picture=figures.draw_pruning(best) if facts else None,
     alt="Two panels, towards white and black, without pruning and at three strengths of it: the similarity "

@@ -306,9 +306,10 @@ page.box(
     "Can a classifier be wrong on infinitely many images without a larger error?",
     "Yes, if these images have probability zero, like points on a thin sheet.",
     "In an exact example, further errors on {slabs} sheets without thickness leave the error at {loss}. The "
-    "paper conjectures this of lower-dimensional regions where networks disagree.",
-    "Ours disagree elsewhere, too: {family} LeNets on {clean.percent:.1f}% of all {clean.of:,} clean test "
-    "digits, misclassified ones included (95% interval over digits {clean.low:.1f} to {clean.high:.1f}%).",
+    "paper conjectures that thin regions where networks disagree have probability zero, too.",
+    "Ours also disagree on ordinary images: {family} LeNets on {clean.percent:.1f}% of {clean.of:,} clean "
+    "test digits, misclassified ones included (95% interval over digits {clean.low:.1f} to "
+    "{clean.high:.1f}%).",
     facts=facts | {"slabs": SLABS, "loss": theorem["loss_second"]} | (
         {"family": beyond.NUMBERS[facts["networks"]]} if facts else {}),
     picture=figures.draw_sheets(facts["clean"], WRONG, [0.5**i for i in range(2, SLABS + 2)],

@@ -305,13 +305,12 @@ if len(shown := page.best(example)):
                        "ten": PUBLISHED[10]["test"]}}
     page.box(
         "Can a network withstand strong noise and be easy to attack?",
-        "Yes, for aeroplanes against cats: most can be attacked, yet five times longer noise flips "
-        "few."
+        "Yes, for aeroplanes against cats: most can be attacked; five times longer noise flips few."
         if (facts["attack"] or 0) > 50 and (facts["five"]["percent"] or 0) < 5 else
         "Not in this run: compare how many images an attack flips with how many noise flips.",
         "Of {tried} images {attack:.0f}% can be attacked (paper: {paper.attack:.0f}%). Of {five.of} of "
-        "these, some of {draws:,} noise samples five times as long flip {five.hits} (95%: "
-        "{five.low:.0f} to {five.high:.0f}%; paper: {paper.five:.0f}%), tenfold noise {ten.hits} "
+        "these, at least one of {draws:,} noise samples flips {five.hits} if five times as long (95%: "
+        "{five.low:.0f} to {five.high:.0f}%; paper: {paper.five:.0f}%), {ten.hits} if ten times "
         "({ten.low:.0f} to {ten.high:.0f}%; paper: {paper.ten:.0f}%).",
         "We chose the training to match published values, the {paper.attack:.0f}% among them.",
         facts=facts, picture=figures.paradox(shown, PUBLISHED), alt=ALT, results=(example,))

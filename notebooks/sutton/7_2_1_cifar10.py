@@ -244,13 +244,13 @@ page.box(
         ("fewest", "No: a small gradient step flips fewer than half, equally long noise practically "
                    "none."),
         "No: a small gradient step flips most images, equally long noise practically none."),
-    "The step flips {step:.0f}% ({logit:.0f}% if no gradient is rounded to zero; paper, same pairs: "
-    "{paper.step:.0f}%). Of {perturbed} of these, {one} are flipped by at least one of {draws:,} equally "
+    "The step flips {step:.0f}% ({logit:.0f}% if no gradient rounds to zero; paper, same pairs: "
+    "{paper.step:.0f}%). Of {perturbed} of these, {one} are flipped by any of {draws:,} equally "
     "long noise samples (95%: {low:.1f} to {high:.1f}%; paper: {paper.one:.1f}%), {ten:.0f}% by tenfold "
     "noise (paper: {paper.ten:.0f}%).",
     figures.first(
         facts, ("cats", "{pairs} of {of} class pairs; all contain cats."),
-        "{pairs} class pairs, without the two that chose the training: dropout and time half the paper's."),
+        "{pairs} class pairs; two others chose the training (half the paper's dropout and time)."),
     facts=facts, picture=figures.draw_means(page.best(rest), SHARES, CLASSES), alt=figures.MEANS)
 
 # %%
