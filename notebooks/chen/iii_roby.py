@@ -308,7 +308,7 @@ for item, data in handmade.any_model(features, labels, seed).items():
 # %%
 page.box(
     "Does ROBY, a robustness score from class overlap, follow the distance to the boundary?",
-    "Not on simulated classes: it rescales overlaps to 0 to 1, which hides how far apart they are.",
+    "Not on simulated classes: rescaling overlaps to 0 to 1 makes near and far classes look alike.",
     "ROBY should fall with the distance (rank correlation −1). Over {n:,} random arrangements its "
     "correlation is {roby.value:.2f} (95% interval {roby.low:.2f} to {roby.high:.2f}). Overlap divided by "
     "centre distance, a simpler score, reaches {overlap.value:.2f}.",

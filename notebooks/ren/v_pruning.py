@@ -278,9 +278,9 @@ page.box(
     figures.first(facts, ("always", f"Yes, {PRICE}"), ("traded", f"Mostly, {PRICE}"),
                   ("differ", "With the strongest pruning they do."), "Not in these networks."),
     "Mixed stepwise with white, a digit changes label: the images before and after have similarity "
-    "{sides.plain:.3f} (1: equal), strongly pruned {sides.pruned:.2f} (paper: {sides.paper:.2f}); the one "
-    "before and the digit {digit.plain:.2f}, strongly pruned {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
-    "{n} networks; {shown} of {steps} steps to stronger pruning show both (paper: all)."
+    "{sides.plain:.3f} (1: equal), strongly pruned {sides.pruned:.2f} (paper: {sides.paper:.2f}); the digit "
+    "and the one before {digit.plain:.2f}, strongly pruned {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
+    "{n} networks; both effects grow in {shown} of {steps} increases of pruning (paper: all)."
     if facts and facts["traded"] else "",
     facts=facts, picture=figures.draw_pruning(best) if facts else None,
     alt="Two panels, towards white and black, without pruning and at three strengths of it: the similarity "

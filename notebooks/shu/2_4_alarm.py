@@ -253,7 +253,7 @@ best, digits = page.best(clean, fifty)
 facts = beyond.of_alarm(digits, best) if len(best) and len(digits) else {}
 page.box(
     "Can disagreement between re-trained networks expose an adversarial image?",
-    "Yes, if it was made against one of {networks} networks: two or more nearly always disagree, "
+    "Yes, if it was made against one of {networks} networks: their labels nearly always differ, "
     "seldom on clean ones.",
     "They disagree on {attack.percent:.0f}% of adversarial images of {attack.digits} digits that all "
     "classify correctly (95%: {attack.low:.1f} to {attack.high:.1f}%), on {noise.percent:.1f}% of these with "

@@ -308,9 +308,9 @@ if len(shown := page.best(example)):
         "Yes, for aeroplanes against cats: most can be attacked; five times longer noise flips few."
         if (facts["attack"] or 0) > 50 and (facts["five"]["percent"] or 0) < 5 else
         "Not in this run: compare how many images an attack flips with how many noise flips.",
-        "Of {tried} images {attack:.0f}% can be attacked (paper: {paper.attack:.0f}%). Of {five.of} of "
-        "these, at least one of {draws:,} noise samples flips {five.hits} if five times as long (95%: "
-        "{five.low:.0f} to {five.high:.0f}%; paper: {paper.five:.0f}%), {ten.hits} if ten times "
+        "Of {tried} images {attack:.0f}% can be attacked (paper: {paper.attack:.0f}%). In {draws:,} "
+        "tries noise of five times the attack's length flips {five.hits} of {five.of} of these (95%: "
+        "{five.low:.0f} to {five.high:.0f}%; paper: {paper.five:.0f}%), of ten times {ten.hits} "
         "({ten.low:.0f} to {ten.high:.0f}%; paper: {paper.ten:.0f}%).",
         "We chose the training to match published values, the {paper.attack:.0f}% among them.",
         facts=facts, picture=figures.paradox(shown, PUBLISHED), alt=ALT, results=(example,))

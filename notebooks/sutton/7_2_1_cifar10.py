@@ -244,7 +244,7 @@ page.box(
         ("fewest", "No: a small gradient step flips fewer than half, equally long noise practically "
                    "none."),
         "No: a small gradient step flips most images, equally long noise practically none."),
-    "The step flips {step:.0f}% ({logit:.0f}% if no gradient rounds to zero; paper, same pairs: "
+    "The step flips {step:.0f}% ({logit:.0f}% with unrounded gradients; paper, same pairs: "
     "{paper.step:.0f}%). Of {perturbed} of these, {one} are flipped by any of {draws:,} equally "
     "long noise samples (95%: {low:.1f} to {high:.1f}%; paper: {paper.one:.1f}%), {ten:.0f}% by tenfold "
     "noise (paper: {paper.ten:.0f}%).",

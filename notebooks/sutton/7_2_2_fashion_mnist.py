@@ -196,7 +196,7 @@ page.box(
                  "longer noise {words.ten}."),
         "Partly: the attack flips {words.step}; of these, equally long noise flips {words.one}, ten times "
         "longer noise {words.ten}."),
-    "The attack flips {step:.0f}% of test images ({logit:.0f}% if no gradient is rounded to zero; "
+    "The attack flips {step:.0f}% of test images ({logit:.0f}% with unrounded gradients; "
     "paper, same pairs: {paper.step:.0f}%). Of {perturbed} flipped images equally long noise flips {one} "
     "(95%: {low:.1f} to {high:.1f}%; paper: {paper.one:.2g}%), ten times longer noise {ten:.0f}% (paper: "
     "{paper.ten:.0f}%).",
