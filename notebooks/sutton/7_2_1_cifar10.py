@@ -197,7 +197,8 @@ page.text((pairs, printed), lambda u, plain: study.as_printed_in_words(u, plain,
 # %% [markdown]
 # - *Zero gradients.* The loss gradient of a very confident network can be exactly zero in 32-bit arithmetic ({ref}`Section 7.1 <sutton-7-1>`).
 #   The text leaves open whether such an image counts as attackable; the same rule counts it. The gradient of the *logit*, the value before the
-#   sigmoid, has the same direction up to its sign and does not vanish: the share that a step along it flips is the share without rounding to zero.
+#   sigmoid, has the same direction up to its sign and does not vanish: the share that a step along it flips is the share *with
+#   unrounded gradients*.
 # - *Another training.*
 
 # %%

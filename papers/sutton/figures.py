@@ -154,7 +154,7 @@ def draw_means(runs, printed, names, titles=()):
                color=display.PALETTE[1 if key == "step" else 0])
         if key == "step" and (more := shares["logit"]["mean"] - shares[key]["mean"]) > 0:
             ax.bar(place, more, bottom=shares[key]["mean"], width=0.66, alpha=0.25, color=display.PALETTE[1],
-                   label="more, without rounding to zero")
+                   label="more, with unrounded gradients")
         percents = shares[key]["percents"]
         places = dict(zip(percents, place + np.linspace(-0.2, 0.2, len(percents)) * (len(percents) > 1)))
         ax.plot([*places.values()], [*percents.values()], "o", ms=4, color=display.GUIDE, clip_on=False)
@@ -199,9 +199,8 @@ def draw_pairs(runs, printed, names):
     return figure
 
 
-MEANS = ("Bars: the share of test images that a gradient step flips (pale: with a gradient that "
-         "cannot round to zero), and that noise of one to ten times its norm flips. Dots are class pairs, "
-         "lines the published means.")
+MEANS = ("Bars: the share of test images that a gradient step flips (pale: with unrounded gradients), "
+         "and that noise of one to ten times its norm flips. Dots are class pairs, lines the published means.")
 
 
 def has_learned(problem, right, larger=None):
