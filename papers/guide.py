@@ -28,7 +28,8 @@ def typical(report, known, *names):
         own, low, high, *others = (card_page.number(v, "%" if m.unit == "%" else "") for v in (
             m.value, m.low, m.high, min(values), prose.median(values), max(values)))
         rows.append([f"{m.label}, {m.unit}".strip(", %"), f"{own} ({low} to {high}; n = {m.n})", *others])
-    heads = ["measure", "script (95% interval)", "lowest of the others", "their median", "their highest"]
+    heads = ["measure", "script (95% interval)", f"lowest of {len(known)} known", "their median",
+             "their highest"]
     display.table(heads, rows, "The script's network on its own digits, beside "
                   f"{len(known)} networks of this book on MNIST. Where the data differ, a difference need "
                   "not come from the network.", sentences=True)

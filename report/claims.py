@@ -238,7 +238,7 @@ def _judged(item, rows, phrase, rule, lacking, others):
         so_far = "" if evidence == prose.NO_VALUE else f"{SO_FAR}{evidence}"
         holds, evidence = None, f"{WAITS}{', '.join(missing)}{so_far}"
     elif rule.leaves and holds is not False:
-        holds, evidence = None, f"{evidence} ({rule.leaves})"
+        holds, evidence = None, f"{evidence} (the rest is open: {rule.leaves})"
     judged = {"holds": holds, "evidence": _words(item, phrase, evidence)}
     return judged | {"proof": True} if rule.proof else judged
 

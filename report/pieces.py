@@ -2,7 +2,7 @@
 import math
 
 from report import claims as judging
-from report import display, numbers
+from report import display, numbers, prose
 from report.cell import as_cell, bare
 from report.comparison import DIFFERS, MARKS, NEAR, OPEN, ends, flat, whole_of
 from report.display import MARK, markdown_table
@@ -85,9 +85,10 @@ def counted(cells):
     there = [c["mark"] for c in cells if c["mark"]]
     counts = {mark: there.count(mark) for mark in MARKS}
     texts = [" · ".join(f"{mark} {MEANING[mark]}: {n}" for mark, n in counts.items() if n)] * bool(there)
-    if chances := [c["chance"] for c in cells if c["mark"] and c["chance"]]:
-        texts.append(f"By chance alone about {sum(chances):.2g} published numbers would lie outside our "
-                     f"range (of {len(chances)} that have one)")
+    if ranged := [c for c in cells if c["mark"] and c["chance"]]:
+        outside = sum(not c["low"] <= c["printed"] <= c["high"] for c in ranged)
+        texts.append(f"{outside} of {len(ranged)} published numbers lie outside our range; by chance alone "
+                     f"about {sum(c['chance'] for c in ranged):.2g} would")
     there = {SIGNS.get(c["status"]) for c in cells}
     if GREY in there:
         texts.append("Grey: tuned by the paper's value, or measured on another network or other data")
@@ -98,7 +99,7 @@ def counted(cells):
 
 def bias_table(item, biases):
     """A table of the bias over rows of each column that has one; see `comparison.biases`."""
-    rows = [[", ".join(map(display.in_words, b["of"])), b["rows"],
+    rows = [[", ".join(map(prose.in_words, b["of"])), b["rows"],
              f"{number(b['difference'], digits=2)} ({number(b['low'], digits=2)} to "
              f"{number(b['high'], digits=2)})", number(b["absolute"], digits=2),
              "" if b["rank"] is None else f"{b['rank']:.2f}"] for b in biases]
@@ -147,20 +148,20 @@ def compared_table(item, source, rows, signs, hidden=(), *, printed_too=True):
         if len(lines) == 2 and lines[0][1:] == lines[1][1:]:  # equal texts share a line
             lines = [[f"{PUBLISHED}, {lines[1][0]}", *lines[0][1:]]]
         first = [cell(printed["label"])] if labelled else [
-            display.in_words(cell(printed.get(k))) for k in item.keys]
+            prose.in_words(cell(printed.get(k))) for k in item.keys]
         if len(shown) > 4:  # a wide table: a spread or a range goes under its value
             lines = [[c.replace(" ± ", "<br>± ").replace(" (", "<br>(") for c in line] for line in lines]
         _add(body, rest, first, lines)
     printed_keys = {tuple(printed.get(k) for k in item.keys) for printed in item.rows}
     for key, row in by_key.items():     # the reader's own: no row was printed for it
         if key not in printed_keys and any(k is not None for k in key):
-            _add(body, rest, [display.in_words(cell(part)) for part in key], [
+            _add(body, rest, [prose.in_words(cell(part)) for part in key], [
                 [source, *(cell(row.get(c), None, column) for c, column in shown.items())]])
     return header, body, rest
 
 
 def _not_printed(column):
-    return f"{display.in_words(column)} (not printed)"
+    return f"{prose.in_words(column)} (not printed)"
 
 
 def _across(item, source, rows, signs, more, printed_too):
@@ -182,7 +183,7 @@ def _across(item, source, rows, signs, more, printed_too):
         lines += [[_not_printed(k), *(cell(given[-1][1].get((*key, h), {}).get(k)) for h in heads)]
                   for k in more]
         if printed_too or any(any(line[1:]) for line in lines):
-            _add(body, rest, [display.in_words(cell(k)) for k in key], lines)
+            _add(body, rest, [prose.in_words(cell(k)) for k in key], lines)
     return [*(_label(item, k) for k in outer), "source", *map(str, heads)], body, rest
 
 
@@ -207,7 +208,7 @@ def _side_by_side(item, row, signs, key):
 def _label(item, key):
     """The heading of a column, as printed where it is printed, with the unit that its cells do not show."""
     column = item.columns.get(key) or {}
-    words = display.in_words(column.get("label") or key.removeprefix("printed_"))
+    words = prose.in_words(column.get("label") or key.removeprefix("printed_"))
     in_cells = any("%" in cell(row.get(key)) for row in item.rows)
     return f"{words}, {column['unit']}" if column.get("unit") in UNITS and not in_cells else words
 
@@ -217,7 +218,7 @@ def published_numbers(item, source, data, signs, *, printed_too=True):
     body, measured = [], flat(bare(data))
     for name, printed in item.printed_numbers.items():
         if text := " ".join(filter(None, [number(measured.get(name), printed), signs.get(((), name))])):
-            body.append([display.in_words(name), *[number(printed)] * printed_too, text])
+            body.append([prose.in_words(name), *[number(printed)] * printed_too, text])
     return ["number", *[PUBLISHED] * printed_too, source], body
 
 
@@ -233,7 +234,7 @@ def measured_so_far(record):
         if actual < published:
             single, alike = actual % runs == published % runs == 0, runs > 1
             counts = (actual // runs, published // runs) if single and alike else (actual, published)
-            texts.append(f"{counts[0]:,} of {counts[1]:,} {display.in_words(part)}"
+            texts.append(f"{counts[0]:,} of {counts[1]:,} {prose.in_words(part)}"
                          + (" each" if single and alike else " in all" if alike else ""))
     return ", ".join(texts)
 

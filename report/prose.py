@@ -1,6 +1,7 @@
 """Numbers as a person writes them, and sentences with computed numbers: templates over facts."""
 import math
 import operator
+import re
 import statistics
 import string
 
@@ -147,3 +148,32 @@ def first(facts, *variants):
     """
     *pairs, last = variants
     return next((words for fact, words in pairs if facts[fact]), last) if facts else "{nothing}"
+
+
+SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+WORDS = {"ssim": "SSIM", "sd": "SD", "pct": "(%)", "asr": "ASR", "fsa": "FSA", "fsd": "FSD", "roby": "ROBY",
+         "l1": "ℓ₁", "l2": "ℓ₂", "linf": "ℓ∞", "delta": "δ", "dims": "dimensions", "m1": "M₁",
+         "adv": "adversarial", "pgd_adversarial": "adversarial (PGD)", "x_b": "mixed with", "s_(i)": "s₍ᵢ₎",
+         "(row)": "row",
+         "mnist": "MNIST", "fashion_mnist": "Fashion-MNIST", "cifar10": "CIFAR-10", "gtsrb": "GTSRB",
+         "imagenet1000": "ImageNet", "images_train": "training images", "images_test": "test images",
+         "images_attack": "images attacked", "images_random": "images perturbed at random",
+         "sample": "images of the classifiers"}
+
+
+def in_words(name):
+    """A heading or the name of a number as a reader may meet it: `mean_ssim_row_1` is "mean SSIM row 1".
+
+    Symbols of the papers keep their indices: `M_1` is "M₁". What is printed in words stays as it is.
+    """
+    if name in WORDS:
+        return WORDS[name]
+    name = re.sub(r"\b([A-Z])_(\d+)\b", lambda m: m[1] + m[2].translate(SUBSCRIPT), name)
+    if re.fullmatch(r"[a-z]\.\w+", name):  # a number of one panel of a figure
+        return f"panel {name[0]}: {in_words(name[2:])}"
+    words = name.replace("_", " ").split()
+    if "adv" in words[1:] and "training" not in words:  # a column of what was trained on adversarial images
+        words.insert(words.index("adv") + 1, "training")
+    return " ".join(WORDS.get(word, word) for word in words)

@@ -2,6 +2,7 @@
 from report import claims as judging
 from report import comparison
 from report.comparison import DIFFERS, MARKS, NEAR, STATUSES
+from report.prose import in_words
 
 CONFIRMED, NOT_CONFIRMED, UNDECIDED = "confirmed", "not confirmed", "undecided"
 NOT_COMPARABLE, NO_COUNTEREXAMPLE, CODE_CHECK = "not comparable", "no counterexample", "code check"
@@ -9,9 +10,11 @@ NOTHING, NOT_MEASURED = "nothing to compare", "not measured"
 
 # Each badge, its colour and what it means. What is not measured, or compared with nothing, has none.
 VERDICTS = {
-    CONFIRMED: ("success", "a statement of the paper came out here, too, on its kind of network and data"),
+    CONFIRMED: ("success", "statements of the paper, or else most values, came out here, too, on its kind of "
+                           "network and data"),
     NOT_CONFIRMED: ("warning",
-                    "measured as in the paper, and a statement or most values came out differently"),
+                    "measured as in the paper: a statement, many values or a column's mean came out "
+                    "differently"),
     UNDECIDED: ("light", "measured so far on a part of the runs or on few images: more of them can change "
                          "the answer"),
     NOT_COMPARABLE: ("secondary",
@@ -140,8 +143,8 @@ def _values(real, biased):
         counts = [f"{n} {sign}" for sign in MARKS if (n := _count(real, sign))]
         yield f"of {_counted(len(real), 'comparable number')} {', '.join(counts)}"
     for bias in biased:
-        yield (f"{', '.join(bias['of'])}: over {bias['rows']} rows ours differ by {bias['difference']:.3g} "
-               f"on average (95% interval {bias['low']:.3g} to {bias['high']:.3g})")
+        yield (f"{', '.join(map(in_words, bias['of']))}: over {bias['rows']} rows ours differ by "
+               f"{bias['difference']:.3g} on average (95% interval {bias['low']:.3g} to {bias['high']:.3g})")
 
 
 def _statuses(cells):

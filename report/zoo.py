@@ -36,7 +36,7 @@ class Trained:
 
 
 def net(architecture, recipe, dataset, seed, *, device, hook=None):
-    """The `Trained` net of these: a committed one, else one from the cache, else trained now.
+    """The `Trained` net of an architecture, recipe, data and seed: committed, else cached, else trained now.
 
     recipe   a `Recipe`, or the name of one of the paper's (`"paper"` for the constant PAPER in its
              models.py). On embedded data a paper's architecture is trained by its SMOKE, which is made for

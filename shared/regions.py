@@ -176,7 +176,7 @@ def agreement(predicted: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 
 def alarm(agreed: torch.Tensor | Sequence[float]) -> torch.Tensor:
-    """Share of images on which the first model and k - 1 others, drawn at random, disagree, k = 2 ... K.
+    """Share of images on which the first model and k - 1 others, at random, disagree, for k from 2 to K.
 
     agreed   numbers [K] of images with 0 ... K - 1 others that agree with the first, a row of `agreement`
     Returns float64 [K - 1] on the CPU, nan without images.
@@ -199,7 +199,7 @@ MOSTLY, RIGHT, SIGNIFICANT = 0.5, 0.05, 0.25
 
 def kind(rates: torch.Tensor | Sequence[float], *, mostly: float = MOSTLY, right: float = RIGHT,
          significant: float = SIGNIFICANT) -> str | None:
-    """The kind of a region by the models' misclassification rates [K], after Section 2.1, or None.
+    """The kind of a region by the models' misclassification rates [K] (shu, Section 2.1), or None.
 
     Only the attacked model errs, only another one, or all; the names are ours.
     "own"           the rate of the first model, the attacked one, is at least `mostly`, another at most

@@ -34,7 +34,8 @@ ELSEWHERE = {
     r"make (paper|page)\b.*": "test_new.py",
     "(conda|bash postBuild).*": "test_workflow.py: postBuild, and the lock that environment.yml names"}
 SMALLER = {
-    r"HOURS=\d+": "HOURS=0.002", r"JOBS=\d+": "JOBS=1", r"xargs -P 8": "xargs -P 1", r"seq 0 39": "seq 0 0",
+    r"HOURS=\d+": "HOURS=0.002", r"JOBS=\d+": "JOBS=1", r"xargs -P 8": "xargs -P 1",
+    r"seq 0 5 195": "seq 0 0",
     "(?<=-p device )cuda": "cpu", "he/attacks": "shu/projection",
     r"ren/iv_simulation(?=\.ipynb sweeps)": "sutton/4_1_one_point",     # a page with numbers of its own
     r"ren/ii_networks(?=\.ipynb)": "sutton/7_1_1_network",     # computes a run

@@ -18,7 +18,7 @@ import pytest
 import yaml
 from conftest import CHROMIUM, NOTEBOOKS, environment, in_a_browser, oddities, outputs, ran
 
-from report import display, reference
+from report import prose, reference
 from report.repository import ROOT
 from shared import runtime
 from workflow import finder
@@ -219,7 +219,7 @@ def test_pages_name_the_sample_data_that_they_use_in_place_of_others(book, smoke
     for name in NOTEBOOKS:
         stamp, = [o for o in outputs(folder, name) if o.get("kind") == "stamp"]
         page = (book / "notebooks" / f"{name}.html").read_text()
-        assert all(f"in place of {display.in_words(k)}" in page for k in stamp["facts"]["substitutes"])
+        assert all(f"in place of {prose.in_words(k)}" in page for k in stamp["facts"]["substitutes"])
 
 
 def test_no_path_of_this_machine_and_no_bare_directive_is_shown(pages):
@@ -311,12 +311,12 @@ def test_names_of_the_reference_files_are_words_on_the_page():
     for key in reference.KEYS:
         for item in reference.paper(key).items.values():
             names = [*item.printed_numbers, *(c["label"] or k for k, c in item.columns.items())]
-            assert not [n for n in map(display.in_words, names) if "_" in n or not n], item.title
-    assert display.in_words("mean_ssim_row_1") == "mean SSIM row 1"
-    assert display.in_words("class given by M_1") == "class given by M₁"
-    assert display.in_words("b.linf") == "panel b: ℓ∞"
-    assert display.in_words("adv_attack_norm") == "adversarial attack norm"
-    assert display.in_words("mnist_adv") == "MNIST adversarial training"
+            assert not [n for n in map(prose.in_words, names) if "_" in n or not n], item.title
+    assert prose.in_words("mean_ssim_row_1") == "mean SSIM row 1"
+    assert prose.in_words("class given by M_1") == "class given by M₁"
+    assert prose.in_words("b.linf") == "panel b: ℓ∞"
+    assert prose.in_words("adv_attack_norm") == "adversarial attack norm"
+    assert prose.in_words("mnist_adv") == "MNIST adversarial training"
 
 
 # ---- a real browser --------------------------------------------------------------------------------------

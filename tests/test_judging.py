@@ -172,7 +172,7 @@ def test_the_line_below_a_table_counts_marks_and_what_chance_alone_gives():
             {"n": "4", "x": 60.0, "status": "proxy: p"}]
     assert pieces.counted(comparison.compare(item, rows)) == (
         "≈ near: 1 · ? open: 1 · ≠ differs: 2. "
-        "By chance alone about 0.3 published numbers would lie outside our range (of 3 that have one). "
+        "2 of 3 published numbers lie outside our range; by chance alone about 0.3 would. "
         "Grey: tuned by the paper's value, or measured on another network or other data.")
     assert pieces.counted([]) == ""
 
@@ -477,7 +477,7 @@ def test_an_open_claim_has_evidence_and_waits_for_nothing():
     left, fails = (claims.judge(ITEM, rows, register["table-x"])[1]
                    for rows in (ROWS, ROWS.assign(value=[3.0, 1.0])))
     assert left["holds"] is None and fails["holds"] is False
-    assert left["evidence"] == "b has 2.0, a has 1.0 (“larger” is left to the eye)"
+    assert left["evidence"] == "b has 2.0, a has 1.0 (the rest is open: “larger” is left to the eye)"
 
 
 def test_many_cases_are_counted_and_those_that_fail_are_shown():

@@ -118,8 +118,8 @@ def headline(_):
             f"not measured on the paper's networks and data. The papers print {published:,} measured "
             f"numbers, and **{counts['measured']:,}** of them are measured here in the same way: "
             f"**{near:,}** come out near the published one (≈), {differ:,} differ (≠), and for {open_:,} our "
-            f"trainings or images are too few to tell (?). Of {len(tested):,} statements that could be "
-            f"tested, **{sum(tested):,}** came out here, too.")
+            f"trainings or images are too few to tell (?). Of {len(tested):,} tested "
+            f"statements on measured tables and figures, **{sum(tested):,}** came out here, too.")
 
 
 def published(paper):
@@ -131,11 +131,12 @@ def published(paper):
     for name, keys in papers.items():
         count, counts, tested = tally(keys)
         rows.append([name, *(f"{n:,}" for n in (count, *counts.values())), f"{sum(tested)} of {len(tested)}"])
-    again = (f"; {printed_twice()} of Chen et al. stand in two tables (I and V, VI and VII) and count twice"
+    again = (f"; {printed_twice()} of Chen et al. in two tables (I and V, VI and VII) count twice"
              if paper in ("all", "chen") else "")
     head = ["paper", "printed", *OF_NUMBERS, "statements"]
-    return ("≈ near, ? open, ≠ outside our range ({doc}`protocol </book/protocol>`). Numbers that an item "
-            f"shows again count once{again}. Statements: how many of the tested ones came out here, too."
+    return ("≈ near, ? open, ≠ outside our range ({doc}`protocol </book/protocol>`). Tables made from "
+            f"other tables are left out{again}. Statements: of the tested ones on measured tables and "
+            "figures, how many came out here, too."
             f"\n\n:::{{div}} numbers\n{markdown_table(head, rows)}\n:::")
 
 

@@ -82,7 +82,7 @@ def read(app, docname, source):
         if cell["cell_type"] != "code" or {"injected-parameters", "hide-cell"} & set(tags):
             continue  # set-up, the same everywhere: in the notebook, not on the page
         if "parameters" in tags:
-            small = any(spec.get("kind") == "foot" for spec in outputs)
+            small = any(spec.get("kind") == "own" for spec in outputs)
             page.append(new_markdown_cell(parameter_table(stamp[0]["facts"], small)))
             continue
         cell["outputs"] = [output for output in cell["outputs"] if wanted(output)]

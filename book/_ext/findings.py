@@ -27,7 +27,7 @@ def finding(argument, text):
 
 def minus(text):
     """Text with the sign of a number below zero as it is printed."""
-    return re.sub(r"(?<=\s)-(?=\d)", "−", text)
+    return re.sub(r"(?<=[\s(])-(?=\d)", "−", text)
 
 
 # ---- the opening of a paper ------------------------------------------------------------------------------
@@ -52,9 +52,10 @@ def moving(notebooks):
 def opening(paper, text=""):
     """What the pages of a paper show, led by a figure that moves, under `text`, or else by a picture.
 
-    The picture is that of the paper's first page that says what it measured.
+    The picture is that of the paper's first page that says what it measured. Pages of tables have no box.
     """
-    notebooks = [name for name in catalogue.notebooks() if name.split("/")[0] == paper]
+    notebooks = [name for name in catalogue.notebooks()
+                 if name.split("/")[0] == paper and not name.endswith("_tables")]
     said, pictures, not_run, waiting = [], [], [], []
     for name in notebooks:
         title = catalogue.title(name)

@@ -32,8 +32,8 @@ def scoreboard(_):
         title, verdict, scale, why = row(item, kept, word)
         links = [" · ".join(downloads(item, kept, "book/reproduction")), issue(item)]
         cells = [title, reference.SHORT[item.paper], item.kind, verdict,
-                 scale.partition(",")[0],  # the rest stands on its page
-                 sentence(why), "<br>".join(filter(None, links)), item.sort]
+                 scale.partition(", ")[0],  # the rest stands on its page
+                 sentence(why) if why else "", "<br>".join(filter(None, links)), item.sort]
         groups["" if item.kind in reference.RESULT_KINDS else OTHERS].append(cells)
     parts = []
     for title, rows in groups.items():

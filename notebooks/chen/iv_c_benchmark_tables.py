@@ -59,9 +59,10 @@ again = page.results(experiments.natural_retrained, optional=True)
 # %% [markdown]
 # ## Table I: accuracy, attack success, FSA, FSD and ROBY
 #
-# ASR∞ is the success of the paper's attack on correctly classified images (pixels in [0, 1]: ε = 0.3 with 40 steps of 0.01; on CIFAR-10
-# we assume ε = 1/255 with 10 steps of 0.25/255). ASR₂ is the success in the L2 ball of the same ε, which is the literal meaning. FSD is the mean
-# distance of two class centres, FSA grows as samples lie closer to the centre of their class, and ROBY is the mean overlap of two classes. LeNet
+# ASR (Linf PGD) is the success of the paper's attack on correctly classified images (pixels in [0, 1]: ε = 0.3 with 40 steps of 0.01; on CIFAR-10
+# we assume ε = 1/255 with 10 steps of 0.25/255). ASR (L2 PGD) is the success in the L2 ball of the same ε, which is the literal meaning.
+# FSD is the mean distance of two class centres, FSA is meant to be larger for narrower classes, ROBY is the mean overlap of two classes, each
+# rescaled to 0 to 1 within a network; the unscaled overlap is ROBY before that. LeNet
 # was trained with further seeds, so that its values have a range ({ref}`how values are compared <one-choice>`).
 
 # %% mystnb={"code_prompt_hide": "Hide Table I: {type}", "code_prompt_show": "Show Table I: {type}"} tags=["hide-output"]
@@ -74,7 +75,7 @@ page.table("table-1", (natural, again), figures.with_lengths(figures.with_retrai
 #
 # A data set has no coefficient while one of its ten networks is missing, or if the attack succeeds equally often on all ten. In the
 # published Table I all columns of a data set except accuracy have one order, up to its direction. Pearson correlations of the published
-# size then add little evidence ({ref}`the audit <audit>`). How the order came about is not tested here.
+# size then add little evidence ({ref}`the audit <audit>`).
 
 # %%
 page.table("table-2", natural, ranking.correlations("inf"), hidden=figures.LENGTHS)
@@ -140,7 +141,8 @@ page.extra("quantities", networks, lambda runs: figures.network_rows(
 #
 # $$r = \frac{\sum (x - \bar x)(y - \bar y)}{\sqrt{\sum (x - \bar x)^2 \sum (y - \bar y)^2}}$$
 #
-# The printed denominator has the factor of $x$ twice. With that of $y$, the coefficients follow from the published Table I.
+# As printed, $x$ stands in place of $y$ in the denominator. As written above, 17 of the 18 coefficients follow from the published Table I
+# ({ref}`audit`).
 
 # %%
 def pearson(x, y, twice=False):
@@ -180,9 +182,9 @@ page.statement("procedure-research-questions", data={"questions": 3})
 # | architectures | standard widths and depths, first convolution 3×3 of stride 2, no pool behind it | the only published network, MobileNetV1, begins so |
 # | batch normalisation | running averages | the authors' later code takes the statistics of each batch of 50 |
 # | PGD on CIFAR-10 | ε = 1/255, 10 steps of 0.25/255 | the printed step of 2 exceeds the printed ε of 1 |
-# | L2 attack | a ball of the same ε; three other ways to understand the text stand beside it | the literal meaning |
+# | L2 attack | a ball of the same ε; three other readings stand on {ref}`the page on Section IV.C <chen-iv-c>` | the literal meaning |
 # | claims on the order of networks | tested literally; a correlation or a ranking needs all networks of the published table | no bound is named |
-# | images of the attack | correctly classified ones; how many is not stated | “ACC − accuracy under attack” cannot be meant, since an ASR of 1 is printed at an ACC of 0.8869 |
+# | images of the attack | correctly classified ones; how many is not stated | “ACC − accuracy under attack” cannot exceed ACC, but an ASR of 1 is printed at an ACC of 0.8869 |
 #
 # :::
 #

@@ -268,7 +268,7 @@ page.table("table-9", (convolutional, convolutional_again), figures.with_lengths
 page.figure("figure-11", convolutional,
             lambda runs: figures.draw_networks(figures.networks(runs), capacity.LINES, sort="asr_third"),
             data=capacity.figure_11,
-            alt="For each data set, attack success of two attacks and ROBY of the four networks.")
+            alt="For each measured data set, attack success of two attacks and ROBY of the four networks.")
 
 # %% [markdown]
 # ### Table VIII: layers of the four CNNs

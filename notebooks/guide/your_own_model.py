@@ -83,7 +83,7 @@ def trained(seed):
 
 model = trained(seed=0)
 
-# 3. Three instruments; the first two attack and mix 100 images.
+# 3. Three instruments; the first two take 100 images.
 print("accuracy:", inference.accuracy(model, x_test, y_test))
 x, y = x_test[:100], y_test[:100]
 attacked = PGD(Linf(0.1), steps=20, step=0.02)(model, x, y, generator=0)
@@ -94,7 +94,7 @@ similarity = borderline.summary(pairs)["robustness_mean"]
 print("similarity where the label changes:", similarity)
 print("overlap of the classes:", roby.measure(model, x_test, y_test).overlap)
 
-# 4. All instruments, those that search on 40 images; card.html is for the browser.
+# 4. All but regions; searches take 40 images. card.html is for the browser.
 report = card(model, x_test, y_test, images=40)
 report.save("card.html")
 print(report)
@@ -122,7 +122,8 @@ model, x, y = model.to(page.device), x_test[rows].to(page.device), y_test[rows].
 # %% [markdown]
 # ## What came out
 #
-# Each instrument by itself, on the network of the script. All attacks share one call; {doc}`/book/api` lists them.
+# Each instrument by itself on the script's network. Pictures have 100 images drawn anew, tables the report card's. All attacks are called alike;
+# the {doc}`API page </book/api>` lists them.
 #
 # ### Attacks: the smallest perturbation that changes the label
 #
@@ -212,8 +213,9 @@ guide.typical(report, known, "susceptible", "noise_1", "noise_10")
 # ### ROBY: how much the classes overlap
 #
 # ROBY needs no attack, but three classes. The width of a class is the mean distance of its logits from their centre. The overlap of two classes
-# is the sum of their widths minus the distance of their centres. A larger value means more overlap, which is meant to be worse; below 0 the
-# classes are apart. On artificial classes ROBY hardly follows the distance to the boundary; the unscaled overlap does ({ref}`chen-iii`).
+# is the sum of their widths minus the distance of their centres. ROBY is the mean overlap, rescaled so that the model's
+# least is 0 and its largest 1. Larger is meant to be worse; an overlap below 0 means apart. On artificial classes ROBY hardly follows the
+# distance to the boundary; the overlap over the distance of the centres does ({ref}`chen-iii`).
 
 # %% tags=["show-input"]
 layout = roby.layout(inference.logits(model, x_test), y_test)
@@ -223,7 +225,8 @@ scores = roby.roby(layout)    # .overlap: the mean overlap over the mean distanc
 figure, ax = plt.subplots(figsize=(3.9, 2.6))
 ax.hist(layout.overlap, bins=20)
 ax.set(xlabel="overlap of two classes", ylabel="pairs of classes")
-display.picture(figure, "Overlap of all pairs of classes (below 0: apart).", "A histogram of overlaps.")
+display.picture(figure, "Overlap of all pairs of classes, in units of the logits (below 0: apart).",
+                "A histogram of overlaps.")
 guide.typical(report, known, "roby", "overlap")
 
 # %% [markdown]
@@ -269,10 +272,10 @@ if kind := (record.read("shu", "procedure-region-types") or {}).get("data"):
 # ## Try it
 #
 # - In the script, `PGD(Linf(0.05), ...)`: the accuracy under attack should rise.
-# - `trained(seed=3)` in its place: which of the printed numbers moves most from training to training?
+# - `trained(seed=3)` for `trained(seed=0)`: which printed number moves most?
 # - Add noise to the training images (`x_train[rows] + 0.1 * torch.randn(50, 1, 28, 28)`): does the accuracy under attack rise?
 #
-# ## Item by item: models and images of your own
+# ## Models and images of your own
 #
 # ### A pretrained model and your own images
 #

@@ -228,7 +228,7 @@ display.show(display.folded("Answers", (
 # The claims on this figure are tested on this one image; Figure 2 has all images.
 
 # %%
-ALT_ONE = ("A grid of panels, one row per network and one column per kind of example; in each a rising row "
+ALT_ONE = ("A grid of panels, one row per network and one column per kind of example; in each a row "
            "of coloured dots and a black line.")
 page.figure("figure-1", distances, boundary.draw_one, data=boundary.one_data, alt=ALT_ONE)
 
@@ -239,8 +239,8 @@ page.figure("figure-1", distances, boundary.draw_one, data=boundary.one_data, al
 # without a boundary up to the end of the search counts as the top of the pixel range (1 or 255). The black line is that of Figure 1.
 
 # %%
-ALT_ALL = ("Two panels per network, the nearest and the median distance; one rising curve per kind of "
-           "example and a black line.")
+ALT_ALL = ("Two panels per network, the nearest and the median distance; one curve per kind of "
+           "example, flat for OptBrittle, and a black line.")
 page.figure("figure-2", distances, boundary.draw_all, data=boundary.all_data, alt=ALT_ALL)
 
 # %% [markdown]

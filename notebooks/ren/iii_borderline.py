@@ -227,8 +227,8 @@ page.text((searches, compared), figures.compared_steps,
 # figure, that 255 halved eight times is 1, is arithmetic and depends on no network.
 
 # %%
-PATH_ALT = ("A row of images: a digit, a uniform background, each mixture of the two with its label, and the "
-            "last image with the label and the first without it, which look alike.")
+PATH_ALT = ("Two rows of images: a digit, a uniform background, each mixture of the two with its label, and "
+            "the last image with the label and the first without it, which look alike.")
 page.figure(
     "figure-1", path, figures.draw_path, data=figures.path_data, alt=PATH_ALT,
     caption="Figure 1 of Ren et al.: from a digit and a uniform background to a borderline pair. Above each "

@@ -51,10 +51,10 @@ page = start("report_card/report_card", globals())
 scale = page.scale(smoke=dict(images=4), quick=dict(images=8), paper=dict(images=200))
 
 # %% [markdown]
-# ## Four networks of this book
+# ## Networks of this book
 #
-# The networks are those of {ref}`He et al. <he-3>`: two for MNIST and two for CIFAR-10, each architecture once trained on clean images
-# and once on adversarial ones. The first line of each network's card is:
+# The networks are those of {ref}`He et al. <he-3>`: each architecture once trained on clean images and once on adversarial ones. The cards of the
+# MNIST networks are recorded, those of the CIFAR-10 networks not yet. The first line of each card is:
 
 # %%
 DATA = {"mnist": "MNIST", "cifar10": "CIFAR-10"}
@@ -148,10 +148,10 @@ if cards:
 #
 # `MODEL=folder/file.py:factory` names a file instead of a module; weights may be a `.pt` file of tensors. If the model expects
 # normalised pixels, add `MEAN=0.485,0.456,0.406 STD=0.229,0.224,0.225`. `IMAGES=200` attacks 200 images instead of 100;
-# `EPS=8/255`, `NORM=L2`, `RESTARTS=1` and `SSIM=uniform` are the settings above, and `ABOUT="licence=MIT"` is `about`. For published
-# tables of CIFAR-10, such as RobustBench's, take `IMAGES=1000`: the default norm of colour images is theirs (L∞ 8/255).
+# `EPS=8/255`, `NORM=L2`, `RESTARTS=1` and `SSIM=uniform` are the settings above, and `ABOUT="licence=MIT"` is `about`. Beside
+# RobustBench's tables of CIFAR-10 (L∞ 8/255, the default for colour images) take `IMAGES=1000`; their AutoAttack is stronger.
 # `RETRAINED="a.safetensors b.safetensors"` names weights of the same architecture from other seeds. From another folder, `make -C clone card ...`
-# reads and writes the files of the folder where you stand. A stopped command goes on where it was.
+# reads and writes the files of the folder where you stand. Started again, a stopped command resumes.
 #
 # The card below is of the two MNIST networks, with fewer images, or of the model that you name.
 
@@ -225,28 +225,27 @@ page.box(
            **{words: {"robust": robust[name], "plain": plain[name]} for words, name in (
                ("near", "boundary_distance"), ("overlap", "overlap"))}},
     results=(), picture=draw_order(),
-    alt="Five measures, two marks each from worse to better: adversarial training is the better one under "
-        "attack, the worse one in random directions and in class overlap.")
+    alt="Five measures, two marks each from worse to better: adversarial training is better in both rows of "
+        "attacks, worse in random directions, class overlap and clean accuracy (orange).")
 
 # %% [markdown]
 # ## How to read it
 #
-# - The card's number is the worst case over its attacks, image by image: PGD from several random starts, a black-box search with as
-#   many passes through the model but without gradients, and noise. AutoAttack and attacks made for one model (adaptive ones) are not
+# - The card's number is the worst case over its attacks, image by image: PGD from several random starts, a black-box search of
+#   the same cost (a gradient counts as three forward passes), and noise. AutoAttack and attacks made for one model (adaptive ones) are not
 #   among them. Where no attack flips more labels than noise, the card says so: the model withstands both, or the attacks fail on it.
 #   Where a search is weaker than a simple step along the gradient, the card names it, and the nearer of both counts.
 # - Accuracy under PGD alone is the number that other work reports. It is evidence of robustness only if PGD is stronger than noise
 #   and the black-box search, and the gradients are not zero. The card warns by name where this fails, where a search ends without
 #   an adversarial image of any norm, and where the model classifies no better than a constant: then no number shows robustness.
 # - The norm of the nearest adversarial perturbation needs no limit. Compare its median with the same row of other networks.
-# - Noise of the attack's own norm changes few of these labels, so that a test with noise alone misses most attacks. The rows for
+# - On most known networks noise of the attack's own norm changes few of these labels: noise alone misses most attacks. The rows for
 #   2, 5 and 10 times the norm show how much larger the noise must be.
 # - The metrics without an attack (ROBY, overlap, borderline pairs, boundary distances) need not rank two models as an attack
 #   does. If the two models differ beyond chance under the attacks, the card names the metrics that rank them the other way.
 # - With two models each row rests on the images that have a value of both. The worst case is tested alone at the level of 5%; the other
-#   measures have Holm's correction for their number. “Too few images to decide” marks a difference that could not reach the level.
-#   Intervals are over images: they do not include what another training of the same recipe would change.
-# - Calibration compares the probability of a label with the share of such labels that is correct. The class rows show where errors are.
+#   measures have Holm's correction for their number. “Too few images to decide”: it could not reach the level; no remark: beyond
+#   chance, or not tested (rows without “is better”).
 # - A wide interval means few images: `-p images 200` makes it half as wide as 50 do. The card says how many images it needs.
 
 # %%

@@ -56,7 +56,7 @@ networks, projection, sweeps, fifty = map(page.results, (
 # %% [markdown]
 # ## Table 1: errors of the ten networks on clean digits
 #
-# Our $M_2$ is another network than the paper's $M_2$, and so on. The length of the training is not published; ours
+# Our ten networks do not pair with the paper's; each printed error is compared with the range of ours. The length of the training is not published; ours
 # is 10 epochs. The published errors fall almost steadily with the network's number ({ref}`audit`).
 
 # %%
@@ -83,8 +83,8 @@ page.figure("figure-5", sweeps, lambda runs: display.image_table(
 # %% [markdown]
 # ## Table 2: errors in the boxes
 #
-# Each row is a box of the printed number $b$ of intervals, or of all that the examples share where these are fewer, and 1,000 samples
-# of it. For the pointwise attack, whose examples change different pixels, one example is enough, and each interval is $[0, 1]$ as in the
+# Each row is the box (hyper-rectangle) of an attack's $b$ widest intervals, $b$ as printed, or of all pixels that every example changes if
+# fewer. $M_1$ to $M_{10}$: share of its 1,000 samples misclassified. For the pointwise attack, whose examples change different pixels, one example is enough, and each interval is $[0, 1]$ as in the
 # paper. $s_{(i)}$ is the width of the narrowest interval. The paper does not say which image it took ({ref}`one choice <one-choice>`); what it says of attacks
 # in general is tested over fifty digits.
 
@@ -107,7 +107,7 @@ page.text(sweeps, beyond.on_images,
 # ## Table 4: distances from the clean digit
 #
 # Several published values exceed the largest possible L2 distance, but not its square ({ref}`audit`), so squared norms are compared. The
-# published minimum of MI lies above its maximum in both cases.
+# published minimum of MI's attack images (43.76) exceeds their maximum and mean.
 
 # %%
 page.table("table-4", sweeps, lambda runs: figures.distances(runs, "table-4"), hidden=figures.HIDDEN)
@@ -127,19 +127,19 @@ page.figure("figure-4", sweeps, lambda runs: figures.draw_pairs(runs, "table-2")
 #
 # | choice | ours | reason |
 # |---|---|---|
-# | training | batches of 64, 10 epochs, no momentum, pixels in [0, 1]; the variant of 3 to 12 epochs has momentum 0.5 | only SGD and its learning rate of 0.01 are printed; the authors' code normalises no pixel |
+# | training | batches of 64, 10 epochs, no momentum, pixels in [0, 1] | only SGD and its learning rate of 0.01 are printed; the authors' code normalises no pixel |
 # | the digit | the first 1 of the test set that all ten networks classify correctly | the paper's index is not known |
-# | settings of a sweep | 100 initial radii from 0.005 to 0.5 for the iterative attacks; 50 weights and 2 margins for CW2; 100 step lengths for NF; 100 sizes from the first successful one on for FGSM; 200 starts for PW | the paper prints none; the published script, for the basic iterative method in L1, has 100 radii from 0.01 to 1; those from 0.5 on give one image |
+# | settings of a sweep | 100 initial radii from 0.005 to 0.5 for the iterative attacks; 50 weights and 2 margins for CW2; 100 step lengths for NF; 100 sizes from the first successful one on for FGSM; 200 starts for PW | the paper prints none; the published script, for the basic iterative method in L1, has 100 radii from 0.01 to 1; all from 0.5 on give the same image |
 # | variant of the attacks | that of Foolbox 2: it searches for the radius of the ball and keeps the nearest example; a targeted attack succeeds if its class has a probability above one half | the published script uses its interface |
 # | NewtonFool's gradient | that of the probability, as published | Foolbox 2 divides the gradient of the cross-entropy by the probability where the chain rule multiplies, so that its steps end shorter |
-# | thresholds of the kinds | a half, 5% and a quarter ({ref}`Section 2.1 <shu-2-1-size>`) | the paper says “most”, “correctly” and “a significant share” |
+# | thresholds for the kinds of boxes | a half, 5% and a quarter ({ref}`Section 2.1 <shu-2-1>`) | the paper says “most”, “correctly” and “a significant share” |
 #
 # *Chosen with a result in sight:*
 #
-# - *Values of one image.* By half a unit of the last printed decimal, 64 of the values of one image had agreed
-#   and 159 had differed, before {ref}`a rule <one-choice>` took both for chance.
+# - *Values of one image.* By half a unit of the last printed decimal, 64 of the values of one image in Tables 2 to 10 had
+#   agreed and 159 had differed, before {ref}`a rule <one-choice>` took both for chance.
 # - *Size of a box.* A size that equals the printed number because the rule takes this number is without
-#   a mark. All sizes are shown ({ref}`shu-2-1-size`).
+#   a mark. All sizes are shown ({ref}`shu-2-1`).
 
 # %%
 page.finish()

@@ -263,8 +263,8 @@ figure_2 = page.figure(
             "plane is orange. Right: the same seen along the normal of the plane. The distribution of the "
             "component of the noise along the normal has a width that shrinks as 1/√n; the cap is the part "
             "beyond the orange line.",
-    alt="Left: a disc around a point, cut by a line; dots beyond the line are orange. Right: four bell-"
-        "shaped densities that narrow as the dimension grows; only the widest reaches past the line.",
+    alt="Left: a disc around a point, cut by a line; dots beyond the line are orange. Right: four "
+        "densities that narrow as the dimension grows; the two widest reach past the line.",
     data=lambda: {"epsilon": epsilon, "delta": delta, "share_beyond": {str(n): v for n, v in beyond.items()},
                   "dots_beyond": int((dots[:, 1] > epsilon).sum()), "dots": len(dots)},
     note="It is a drawing: what is checked is that the cap drawn is the part of the ball beyond the plane. "

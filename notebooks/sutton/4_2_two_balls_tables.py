@@ -71,9 +71,9 @@ def theorem_6_at(n, delta, which="log_exact"):
 # %% [markdown]
 # The statements of the section, one by one; {ref}`the page on two balls <sutton-4-2>` has what they come to.
 #
-# How a bound is tried, where the formulas come from ([derived]), and what the badges mean, is said on {doc}`the page of this
-# paper </book/sutton>` (under *Where it stands*) and in {ref}`How to read this book <verdict-words>`. Exact
-# values are for uniform data. As in {ref}`Section 4.1 <sutton-4-1>`, $\tau_n(x)$ is the share of the unit ball beyond a plane at distance $x$ from
+# {doc}`The page of this paper </book/sutton>` says how a bound is tried (*Where it stands*) and what [derived] means (*The idea in one
+# inequality*); [lost] is missing in our copy, [assumed] is our choice; {ref}`How to read this book <verdict-words>` has the badges. Exact values on
+# the grid are for uniform data. $(a)_+$ is $\max(a, 0)$. As in {ref}`Section 4.1 <sutton-4-1>`, $\tau_n(x)$ is the share of the unit ball beyond a plane at distance $x$ from
 # its centre, and $f_n$ the density of one coordinate of a uniform point.
 #
 # ## Equation 1: two balls and a plane between
@@ -124,7 +124,7 @@ page.figure(
 #
 # $$\Pr(f(x)=\ell) \ge 1-\tfrac12K(1-\epsilon^2)^{n/2}$$
 #
-# for $0 \le \epsilon \le 1$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
+# for $0 \le \epsilon \le 1$ [derived]. $K \ge 1$ bounds the density (Definition 3), 1 for uniform data.
 #
 # :::{dropdown} Proof idea
 # A point of class 1 is misclassified if it lies beyond the plane, in a cap of height $1 - \epsilon$. The density there is at most $K$ times the
@@ -141,11 +141,11 @@ check(page, "theorem-4", again=lambda n, epsilon: cap_share(n, epsilon),
 #
 # $$\Pr(\exists s\in\mathbb B^n_\delta: f(x+s)\ne\ell) \ge 1-\tfrac12K(1-(\delta-\epsilon)^2)^{n/2}$$
 #
-# for $\epsilon \ge 0\text{ and }\epsilon \le \delta \le 1 + \epsilon$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
+# for $\epsilon \ge 0\text{ and }\epsilon \le \delta \le 1 + \epsilon$ [derived]. $K \ge 1$ bounds the density (Definition 3), 1 for uniform data.
 #
 # :::{dropdown} Proof idea
 # A point of class 1 keeps its label under every perturbation of norm up to $\delta$ only if it lies more than $\delta$ from the plane, in a cap of
-# height $1 - (\delta - \epsilon)$. Such a cap is as small as any other at a fixed distance from the centre: data concentrate near the plane through
+# height $1 - (\delta - \epsilon)$. In high dimension such a cap holds almost nothing: data concentrate near the plane through
 # the centre of their ball, at distance $\epsilon$ from the boundary. Exact for uniform data: $1 - \tau_n(\delta - \epsilon)$.
 # :::
 
@@ -157,7 +157,7 @@ check(page, "theorem-5", again=lambda n, epsilon, delta: cap_share(n, delta - ep
 #
 # $$\Pr(f(x+s)\ne\ell) \le K\left(1-\left(\frac{\epsilon}{1+\delta}\right)^2\right)^{n/2}$$
 #
-# for $\delta > 0$, $0 \le \epsilon \le 1 + \delta$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
+# for $\delta > 0$, $0 \le \epsilon \le 1 + \delta$ [derived]. $K \ge 1$ bounds the density (Definition 3), 1 for uniform data.
 #
 # :::{dropdown} Proof idea, and the exact value
 # Point and noise are both random. Together they must cover the distance $\epsilon$ to the plane. Cut it in two: either the point has covered at
@@ -191,7 +191,8 @@ page.figure(
             "bound of Theorem 4; (b) probability that random noise misclassifies a point, and the bound of "
             "Theorem 6, for noise of radius δ up to 50 times the distance of the centres. Lines: exact; "
             "dashes: bounds; dots and bars: random trials with 95% intervals.",
-    alt="Left: accuracy rises from about a half to one as the dimension grows, the dashed bound close below. "
+    alt="Left: accuracy rises from about a half to one as the dimension grows, the dashed bound "
+        "below it, close from n = 1,000 on. "
         "Right: three curves fall to zero, the one for the largest noise last, with dashed bounds above.",
     data=lambda: {"epsilon": epsilon, "n": [1, END], "log10_error": log10_error, "noise": noise,
                   "exponent_of_bound_over_exact": float(STATEMENTS["theorem-4"].log_bound(**at_end)
@@ -237,21 +238,21 @@ page.statement(
     data={"points": len(points), "dimension": points.shape[1],
           "share_that_point_across": float(across.mean()), "within_allowed": bool(within)},
     note="Formula and direction hold at every point tried where σ' > 0 and L' > 0. "
-         "The condition on σ is lost in the text at hand; without one there is a counterexample (above).")
+         "The condition on σ is lost in the text at hand.")
 
 # %% [markdown]
 # ## Theorem 8: universal adversarial perturbations
 #
 # $$\Pr(f(x+s)\ne\ell\ \forall s\in S_\gamma(z)) \ge \left(1-\tfrac12K\left(1-\tfrac{\gamma^2}{4}\right)^{n/2}\right)_+^2$$
 #
-# for $0 \le \gamma \le 2$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data. $S_\gamma(z)$ is the set of perturbations that carry
+# for $0 \le \gamma \le 2$ [derived]. $K \ge 1$ bounds the density (Definition 3), 1 for uniform data. $S_\gamma(z)$ is the set of perturbations that carry
 # $z$ past the plane by at least $\gamma$.
 #
 # :::{dropdown} Proof idea
 # Of two points $x$ and $z$ of one class, all these perturbations carry $x$ across as soon as $x$ lies at most $\gamma$ farther from the plane than
 # $z$, and this condition is not only enough but necessary. It holds if $x$ is not more than $\gamma/2$ behind the centre of the ball and $z$ not
-# more than $\gamma/2$ before it; hence the square, and half of the margin for each. Exact for uniform data: $\Pr(T_z - T_x \le \gamma)$, which
-# depends neither on $\epsilon$ nor on the class.
+# more than $\gamma/2$ before it; hence the square, and half of the margin for each. Exact for uniform data: $\Pr(T_z - T_x \le \gamma)$, where
+# $T$ is the coordinate towards the plane; it depends neither on $\epsilon$ nor on the class.
 # :::
 
 # %%
@@ -267,7 +268,7 @@ check(page, "theorem-8", again=lambda n, gamma: crossing(n, gamma, 1.0))
 #
 # Here $V^n$ is the volume of the unit ball; $K = 1$ is the uniform law itself. [derived; $A^n$ or $A$ is lost.] A Gaussian with standard deviation
 # 0.5, cut off at the unit ball, has $K < 8$ in every dimension; the uniform law on a ball of radius 0.9 has $K = 0.9^{-n}$. If $K$ stays bounded as
-# $n$ grows, the order of the bounds below in $n$ does not change. If it grows like $A^n$, a bound says something only where $A^2$ times its base is
+# $n$ grows, the order of the bounds above in $n$ does not change. If it grows like $A^n$, a bound says something only where $A^2$ times its base is
 # below 1.
 
 # %%

@@ -59,10 +59,10 @@ scale = page.scale(smoke=dict(draws=2_000), quick=dict(draws=20_000), paper=dict
 # The statements of the section, one by one; {ref}`the page on curved boundaries <sutton-4-3>` has what they come to. A plane through the origin has unit normal $v$. The surface $S$ is this plane, bent: above the point $p$ of the plane it lies at height $g(p)$.
 # Everything is about class 0, below the surface; class 1 is symmetric. $\eta$ is the distance of the data's centre from the plane, $r$ the radius
 # of the ball that holds them, $L$ the steepest slope of $g$ (its Lipschitz constant), and $G(\alpha)=\Pr(|g(\pi x)|\le\alpha)$ is the probability
-# that the surface above or below a point lies within $\alpha$ of the plane. How a bound is tried, where the formulas come from ([derived]), and
-# what the badges mean, is said on {doc}`the page of this paper </book/sutton>` (under *Where it stands*) and in
-# {ref}`How to read this book <verdict-words>`. Theorems 14 and 16 are sampled: under a roof they are tested by that end
-# of the 95% Clopper–Pearson interval of random trials which is nearer to the bound.
+# that the surface above or below a point lies within $\alpha$ of the plane. {doc}`The page of this paper
+# </book/sutton>` says how a bound is tried (*Where it stands*) and what [derived] means (*The idea in one inequality*); [lost] is missing in our
+# copy, [assumed] is our choice; {ref}`How to read this book <verdict-words>` has the badges. Theorems 14 and 16 are sampled under a roof
+# ($g(p) = -L\lvert p_1\rvert$): a case counts as a counterexample if the whole 95% Clopper–Pearson interval of its random trials lies beyond the bound.
 
 # %% [markdown]
 # ## Equation 2: two distances
@@ -116,13 +116,13 @@ page.statement("equation-3", data={"points_per_surface": scale.draws, "wrong_poi
 # for $L \ge 0$, $|d_S(x)| > 0$ [derived].
 #
 # :::{dropdown} Proof idea
-# From the foot of $x$ on the surface, a surface of slope at most $L$ can only leave within a flat double cone. The steep cone below it is free of
+# From the point of the surface straight above $x$, a surface of slope at most $L$ can only leave within a flat double cone. The steep cone below it is free of
 # surface. A ball around $x$ that touches the cone's wall has radius $\kappa|d_S(x)|$, by the sine of the cone's angle. For a roof with $x$ under
 # its ridge the wall of the cone is the surface, so the lemma cannot be improved.
 # :::
 
 # %%
-check(page, "lemma-13", note="Under the ridge of a roof the lemma is an equality.")
+check(page, "lemma-13")
 
 # %% [markdown]
 # ## Equation 4: the same bound at random points
@@ -155,7 +155,7 @@ check(page, "theorem-9", again=lambda n, eta, lipschitz: beyond_graph(n, eta, la
 #
 # $$\Pr(f(x)=0) \ge 1-\tfrac12K\left(1-(\eta/r)^2\right)^{n/2}$$
 #
-# for $0 \le \eta \le r\text{ and }r > 0$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data. With $r = 1$ and $\eta = \epsilon$ this
+# for $0 \le \eta \le r\text{ and }r > 0$ [derived]. $K \ge 1$ bounds the density (Definition 3), 1 for uniform data. With $r = 1$ and $\eta = \epsilon$ this
 # is Theorem 4.
 #
 # :::{dropdown} Proof idea
@@ -188,7 +188,7 @@ check(page, "theorem-11", again=lambda n, eta, lipschitz, delta: beyond_graph(
 #
 # $$\Pr(\exists s\in\mathbb B^n_\delta: f(x+s)=1) \ge 1-\tfrac12K\left(1-\left(\frac{\delta-\eta}{r}\right)^2\right)^{n/2}$$
 #
-# for $\eta \ge 0, r > 0\text{ and }\eta \le \delta \le \eta + r$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data. With $r = 1$ and
+# for $\eta \ge 0, r > 0\text{ and }\eta \le \delta \le \eta + r$ [derived]. $K \ge 1$ bounds the density (Definition 3), 1 for uniform data. With $r = 1$ and
 # $\eta = \epsilon$ this is Theorem 5.
 #
 # :::{dropdown} Proof idea
@@ -230,7 +230,7 @@ check(
 #
 # $$\Pr(f(x+s)=1) \le \tfrac12(1+K)\left(1-\left(\frac{\eta}{r+\delta}\right)^2\right)^{n/2}$$
 #
-# for $\delta > 0$, $r > 0\text{ and }0 \le \eta \le r + \delta$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data. With $r = 1$,
+# for $\delta > 0$, $r > 0\text{ and }0 \le \eta \le r + \delta$ [derived]. $K \ge 1$ bounds the density (Definition 3), 1 for uniform data. With $r = 1$,
 # $\eta = \epsilon$ and uniform data ($K = 1$) this is Theorem 6. For $K > 1$ the factor $\tfrac12(1 + K)$ of our proof is smaller than the factor
 # $K$ in our form of Theorem 6; the paper's own factor is lost.
 #
@@ -266,15 +266,15 @@ check(page, "corollary-15", again=lambda n, eta, delta, r: crossing(n, eta / r, 
 check(
     page, "theorem-16", draws=scale.draws,
     note="Sampled: the grid is tried by random trials, which take the worst perturbation over each of 201 "
-         "places of the plane. The extremal examples are exact; they refute the bound if the 2 in ξ is 0 or "
-         "1, and detect 4 as too weak. The paper's own constant is lost.")
+         "places of the plane. The extremal examples are exact. A zigzag (not in the table) refutes the "
+         "bound if the 2 in ξ is 0 or 1, and detects 4 as too weak. The paper's own constant is lost.")
 
 # %% [markdown]
 # ## Corollary 17: universal attacks across a flat boundary
 #
 # $$\Pr(f(x+s)=1\ \forall s\in S_{\gamma,\delta}(z)) \ge \left(1-\tfrac12K\left(1-\left(\tfrac{\gamma}{2r}\right)^2\right)^{n/2}\right)_+^2$$
 #
-# for $r > 0\text{ and }0 \le \gamma \le 2 r$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data. With $r = 1$ this is Theorem 8.
+# for $r > 0\text{ and }0 \le \gamma \le 2 r$ [derived]. $K \ge 1$ bounds the density (Definition 3), 1 for uniform data. With $r = 1$ this is Theorem 8.
 #
 # :::{dropdown} Proof idea
 # For a plane $\xi = \gamma$, and $\delta$ no longer matters. Half of $\gamma$ is given to each point, so each fails with the chance of a cap at
@@ -290,7 +290,7 @@ check(page, "corollary-17", again=lambda n, gamma, r: crossing(n, gamma / r, 1.0
 #
 # The paper draws three extensions. (a) The data need not be uniform: a truncated Gaussian has a density bound $K$ of its own. (b) Each statement
 # looks at one class only, so the other may be anything; and a boundary made of flat pieces, as networks with ReLU have, is flat near most points.
-# (c) All may hold only near one place of the boundary.
+# (c) It is enough if all this holds near one place of the boundary.
 
 # %%
 panels = sketches.extensions(numpy_generator(page, "figure-5"))
@@ -309,12 +309,12 @@ page.figure(
 # %% [markdown]
 # ## Choices that the paper leaves open
 #
-# | open | here | tag |
+# | open | here | source |
 # | --- | --- | --- |
 # | where the plane lies | through the origin | [assumed] |
-# | is the density bound of Definition 3 a number or a number to the power $n$ | one number $K$; evenly filled balls have $K = 1$ either way | [derived] |
+# | is the density bound of Definition 3 a number or a number to the power $n$ | one number $K$; evenly filled balls have $K = 1$ either way | [lost] |
 # | the shift $\xi$ in Theorem 16 | $\gamma - 2L\delta$, which two Lipschitz steps give; the paper's constant is not known | [derived], paper's [lost] |
-# | a test surface | the roof $g(p) = -L\lvert p_1\rvert$ over an evenly filled unit ball: exact values exist, and it is the worst case of Lemma 13 | ours |
+# | a test surface | the roof $g(p) = -L\lvert p_1\rvert$ over an evenly filled unit ball: exact values exist except for Theorems 14 and 16, and it is the worst case of Lemma 13 | ours |
 
 # %%
 page.finish()

@@ -69,9 +69,9 @@ def flipped(dimension, gap, delta):
 # %% [markdown]
 # The statements of the section, one by one; {ref}`the page on half-balls <sutton-5>` has what they come to.
 #
-# How a bound is tried, where the formulas come from ([derived]), and what the badges mean, is said on {doc}`the page of this
-# paper </book/sutton>` (under *Where it stands*) and in {ref}`How to read this book <verdict-words>`. The
-# classes are $2\epsilon$ apart. $\tau_n(x)$ is the share of the $n$-dimensional unit ball beyond a plane at distance $x$ from its centre; $\Phi$ is
+# {doc}`The page of this paper </book/sutton>` says how a bound is tried (*Where it stands*) and what [derived] means (*The idea in one
+# inequality*); [lost] is missing in our copy, [assumed] is our choice; {ref}`How to read this book <verdict-words>` has the badges.
+# Each class fills half of a unit ball evenly; its flat side lies $\epsilon$ from the plane $x_1 = 0$. $\tau_n(x)$ is the share of the $n$-dimensional unit ball beyond a plane at distance $x$ from its centre; $\Phi$ is
 # the standard normal distribution function.
 
 # %% [markdown]
@@ -114,8 +114,6 @@ check(page, "theorem-18", again=lambda n, epsilon, delta: 2 * cap_share(n, delta
 #
 # for $\delta > 0$, $0 \le \epsilon \le \delta$ [derived].
 #
-# At $\epsilon = 0$ the bound is ½ in every dimension.
-#
 # :::{dropdown} Proof idea
 # Every point is at least $\epsilon$ from the plane, so noise must cover at least $\epsilon$ along the normal. Whatever the point, the chance is no
 # larger than the cap of the noise ball beyond distance $\epsilon$, and Lemma 23 bounds that cap.
@@ -145,8 +143,9 @@ ALT = ("Left: without a gap the chance that noise changes the label stays nearly
 page.figure(
     "figure-6", (), lambda: sketches.margins(without, margin, epsilon), evidence=equality(off <= 1e-8),
     caption="Sutton et al., Figure 6: probability that random noise changes the label, over the dimension, "
-            "for half-balls that touch (left) and with a margin (right). Lines: exact; dashed: bound of "
-            "Theorem 19; circles: random trials with their 95% intervals; dotted: the limit arctan(δ)/π.",
+            "for half-balls that touch (left) and with a margin (right). Lines: exact; dashed (right): bound "
+            "of Theorem 19; circles: random trials with their 95% intervals; dotted (left): the limit "
+            "arctan(δ)/π.",
     alt=ALT,
     data=lambda: {"dimensions": list(TRIED),
                   "trials_without_margin": {f"{d:g}": ((c["low"] + c["high"]) / 2).tolist()
@@ -156,7 +155,7 @@ page.figure(
                   "exact_with_margin_at_largest_n": {f"{d:g}": float(c["exact"][-1])
                                                      for d, c in margin.items()},
                   "intervals_that_contain_the_exact_value": sketches.inside(without[1.0])},
-    note="The paper's parameters are lost; the curves are exact, the circles random trials.")
+    note="The paper's parameters are lost.")
 
 # %% [markdown]
 # ## Theorem 20: noise without a margin
@@ -214,8 +213,7 @@ for d, f in itertools.product((30, 3072, 200_000), NORMS):
     disagree += int(((surfaces.distance_to_surface(surfaces.flat(), 0.0, x1) > f * epsilon) != stays).sum())
 page.statement(
     "definition-21", data={"epsilon": epsilon, "pushes": list(NORMS), "disagreements": disagree},
-    evidence=equality(within_allowed=True, violations=disagree),
-    note="A violation would be a point where the distance to the surface and the strongest attack disagree.")
+    evidence=equality(within_allowed=True, violations=disagree))
 
 # %% [markdown]
 # ## Definition 22: stable with confidence
@@ -241,7 +239,7 @@ page.statement(
     "definition-22", data={"points": points, "beyond_five_standard_errors": off},
     evidence=equality(within_allowed=True, violations=off),
     note="A violation would be a point whose confidence, measured with 1,000 noise samples in all "
-         "coordinates, is more than five standard errors from one minus a cap.")
+         "coordinates, differs by more than five standard errors plus 0.005 from the exact value.")
 
 # %% [markdown]
 # ## Figure 7: a typical point

@@ -49,7 +49,7 @@ PAPER = reference.paper("sutton")
 
 # %% [markdown]
 # Every table and figure of the section beside the printed one; {ref}`the page on training with noise <sutton-7-2-1-noise>` has what they come to.
-# Here, too, the networks are trained as printed, with dropout 0.4 for 100 epochs.
+# As there, the networks are trained as printed (dropout 0.4, 100 epochs); those of Tables 4 to 12 have half of both.
 
 # %%
 # At full scale this page shows what the other page has computed; else it computes small networks.
@@ -58,7 +58,7 @@ compared = training_noise.compared(page, page.results(experiments.training_noise
 
 # %% [markdown]
 # Lines of the figures join means over the measured pairs; crosses are the published values of the same pairs. A training failed if its network
-# classifies hardly more than half of its training images correctly; lines leave its pair out.
+# classifies hardly more than half of its training images correctly; lines leave its pair out, unless no other is left.
 #
 # ## Figure 15: L∞ noise
 # ## Figure 16: L2 noise
@@ -74,8 +74,9 @@ for item, kind in (("figure-15", "cube"), ("figure-16", "ball")):
 
 # %% [markdown]
 # A column of the tables is a class pair, by the numbers of its classes (0 is the aeroplane, 1 the automobile, and so on). The rows give the
-# accuracy and the share of attackable images in percent, then the mean of three norms of the attacks, with the standard deviation in
-# brackets. Failed trainings stay in the tables.
+# accuracy and the share of attackable images in percent, then the mean of three norms, with the standard deviation in brackets. An image of
+# zero gradient or without a successful attack enters them by the way whose spread fits ({ref}`sutton-7-2-1-noise`). Failed trainings stay in
+# the tables.
 #
 # ## Table 13: L∞ noise, smallest level
 # ## Table 14: L2 noise, smallest level
@@ -94,9 +95,9 @@ for (kind, n), number in NUMBER.items():
 #
 # | choice | ours | why |
 # |---|---|---|
-# | radii of the L∞ ball | the parameter `sizes` of {ref}`the other page <sutton-7-2-1-noise>` | lost in our copy of the text; round numbers, not optimised, but assumed and compared with the published accuracies, with a result in sight: results that depend on them are *not comparable* |
-# | largest radius | 1, although our accuracy is below that of Table 17, which suggests a smaller one | few of the nine pairs are measured |
-# | radius of the L2 ball | $a\sqrt{n/3}$ ($n$ values in an image) | both kinds have "approximately the same Euclidean norm on average" |
+# | radii of the L∞ ball | 0.1, 0.5 and 1 (parameter `sizes` of {ref}`the other page <sutton-7-2-1-noise>`) | lost in our copy of the text; round numbers, chosen with the published accuracies in sight, so that results which depend on them are *not comparable* |
+# | largest radius | 1, although our accuracy is below that of Table 17, which suggests a smaller one | one of the nine pairs is measured |
+# | radius of the L2 ball | $a\sqrt{n/3}$ ($a$: radius of the L∞ ball; $n$ = 3,072 values in an image) | both kinds have "approximately the same Euclidean norm on average" |
 # | images that norms are averaged over | the way whose spread fits | the text speaks of successful attacks; the printed spread is not that of Tables 6 to 8 |
 # | noisy images, attacked images | not clipped; attacked without noise | no clipping is mentioned; a layer of the network adds the noise, in training only |
 

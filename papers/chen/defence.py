@@ -270,4 +270,4 @@ def of_samples(samples):
 
     return {"draw": draw, "data": lambda *frames: {
         "panels": len({row["dataset"] for row in table_5(*frames)}), "networks": networks(*frames)},
-        "alt": f"For each data set, ROBY of natural and robust networks on {SAMPLES[samples]}."}
+        "alt": f"For each measured data set, ROBY of natural and robust networks on {SAMPLES[samples]}."}

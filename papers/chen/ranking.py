@@ -104,7 +104,7 @@ def of_series(columns, what):
             "data": figures.with_lengths(lambda runs: {
                 "panels": figures.table_1(runs).dataset.nunique(), "series": len(columns),
                 "ranks": coefficients(figures.table_1(runs), pairs, measure=stats.spearmanr)}),
-            "alt": f"For each data set, {what} over the networks."}
+            "alt": f"For each measured data set, {what} over the networks."}
 
 
 # ---- intervals -------------------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ def beyond_roby(nets):
     return result
 
 
-HEADER = {"data set": "data set", "quantity": "quantity", "sign": "sign of a good measure",
+HEADER = {"data set": "data set", "quantity": "quantity", "sign": "wanted sign",
           "networks": "Spearman (95% interval over resampled networks)"}
 
 

@@ -26,7 +26,7 @@ def similar(least, most):
 def in_transfer(rows, boxes):
     """Evidence: how often the other networks err on the images of each attack, over fifty digits."""
     known = boxes.dropna(subset="others_pct")
-    return "over five digits of each class, the other networks misclassify on average " + ", ".join(
+    return "over up to five digits of each class, the other networks misclassify on average " + ", ".join(
         f"{row.others_pct:.0f}% of the images of {row.attack}" for row in known.itertuples()
     ) if len(known) else NO_VALUE
 
@@ -71,8 +71,8 @@ def not_universal(rows):
     cases = {row["attack"]: row for row in rows.to_dict("records")}
     return over_cases(cases, lambda c: (
         c.others_pct < c.own_pct, "{own_pct:%} and {others_pct:%} (n = {digits} digits)"), what="attacks",
-        reads="rates of the attacked and of the other networks on its images, means over five digits of each "
-              "class in place of the paper's one")
+        reads="share of the attack's images misclassified by the attacked and by the other networks; means "
+              "over up to five digits of each class, the paper has one")
 
 
 claim("table-3", "M_1 is wrong on every")("true by construction: an example is an image that $M_1$ "

@@ -382,7 +382,7 @@ training_noise = Experiment("sutton/training-noise", measure_noise, plan_noise, 
 # ---- Fashion-MNIST (Section 7.2.2) -----------------------------------------------------------------------
 FASHION_MNIST = {
     "smoke": SMOKE | dict(classes=4, printed=1, again=1),
-    "quick": QUICK | dict(classes=2, printed=0, again=0),
+    "quick": QUICK | dict(classes=2, epochs=60, printed=0, again=0),
     "paper": published(12_000) | dict(classes=10, printed=9, again=len(SEEDS))}
 
 
@@ -421,7 +421,7 @@ NETWORKS = [(a, architecture, n) for a, architectures, seeds in (
             for architecture in architectures for n in range(seeds)]
 GTSRB = {
     "smoke": SMOKE | dict(classes=2, others=2, printed=1, again=1),
-    "quick": QUICK | dict(classes=2, others=1, printed=0, again=0, epochs=80, images_train=32),
+    "quick": QUICK | dict(classes=2, others=1, printed=0, again=0, epochs=50, images_train=32),
     "paper": published(2_000) | dict(classes=6, others=len(NETWORKS), printed=5, again=len(SEEDS))}
 
 

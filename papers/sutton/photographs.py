@@ -16,8 +16,8 @@ NETWORKS = {"squeezenet": "SqueezeNet 1.1", "resnet50": "ResNet50", "vgg19": "VG
 LIMIT = 0.1     # of the largest change of a value that the paper counts under
 NORMS = {"l1": "sum of all changes (ℓ₁)", "l2": "Euclidean norm (ℓ₂)", "linf": "largest change (ℓ∞)"}
 TITLES = ("clean", "attacked", "10 × longer noise")
-VIOLINS = ("Three violins: the norms of successful attacks; nearly all largest changes lie below a dashed "
-           "line at a tenth.")
+VIOLINS = ("Three violins: the norms of successful attacks; the largest changes lie below a dashed line "
+          "at a tenth.")
 
 
 def printed():

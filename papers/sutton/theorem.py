@@ -170,7 +170,8 @@ def passed(data):
     why = {"more": ("stronger", "no case that was tried violates it"),
            "less": ("weaker", "wherever a case attains the bound, both formulas have the same value"
                     if near >= ATTAINED else
-                    f"no case comes nearer to the bound than {100 * near:.3g}%, so a weaker formula passes")}
+                    f"where the bound is below 1, no case comes nearer to it than {100 * near:.3g}%, so "
+                    "a weaker formula passes")}
     return [[in_words(m["change"]), *why[m["claims"]]] for m in data["missed"]]
 
 

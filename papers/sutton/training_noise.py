@@ -20,7 +20,7 @@ QUANTITIES = {"accuracy": ("accuracy", None), "susceptibility": ("adversarial_su
               **{norm: ("adv_attack_norm", norm) for norm in tables.NORMS}}     # of a panel, with its norm
 WITHOUT = {"accuracy": "table-4", "susceptibility": "table-5"}      # tables of the networks without noise
 PROBLEMS = [f"{a} vs {b}" for a, b in experiments.problems_of(10)]
-STATUS = "fitted: the noise levels are lost; ours are assumed round numbers, not optimised"
+STATUS = "fitted: the noise levels are lost; ours were chosen with the published accuracies in sight"
 SIZEABLE = 10   # points by which the box calls a fall of the attackable share more than small
 ENOUGH = 5      # of nine class pairs, from which on the box gives their mean
 

@@ -335,9 +335,9 @@ SECTIONS = (
         "from the shares that are correct."),
     Instrument(
         "Perturbations of one size", fixed_size, "pgd_accuracy black_box_accuracy noise_accuracy",
-        "PGD follows the gradient to a perturbation that changes the label. The black-box search has as many "
-        "passes through the model, but no gradient; noise is uniform among the perturbations of this size. "
-        "Pixels lie from 0 to 1. An image that is misclassified without any perturbation counts as "
+        "PGD follows the gradient to a perturbation that changes the label. The black-box search costs as "
+        "much (a gradient counts as three forward passes); noise is uniform among the perturbations of this "
+        "size. Pixels lie from 0 to 1. An image that is misclassified without any perturbation counts as "
         "misclassified."),
     Instrument(
         "Nearest adversarial image", nearest,

@@ -20,7 +20,7 @@ MEANT = ("roby", "overlap")     # a paper takes them for robustness; the attacks
 CLASSES = 12    # that a table shows; of more, those with the lowest accuracy
 SETTINGS = {"images": "attacked images", "all": "images", "eps": "size", "l2": "size in L2",
             "retrained": "re-trained models", "restarts": "starts of PGD",
-            "ssim_convention": "window of SSIM", "usual": "settings of the known networks"}
+            "ssim_convention": "window of SSIM", "usual": "same settings as the known networks"}
 STYLE = """
 .card{--text:#1c2024;--soft:#667;--line:#ccd;--back:#fff;--shade:#f3f4f7;font:16px/1.5 system-ui,sans-serif;
 color:var(--text);background:var(--back);max-width:68rem;margin:0 auto;padding:1rem;text-align:left}

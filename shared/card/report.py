@@ -207,7 +207,7 @@ class Card:
                 text += ["No attack of this norm flips more labels than noise: the model withstands both, or "
                          "the attacks fail on it."]
             if any("no-example" in s.warnings for s in self.sections[model]):
-                text += ["A search for the nearest adversarial image failed on some (warning no-example)."]
+                text += ["For some images the search for the nearest one found no adversarial image."]
             texts.append(f"{model}: {' '.join(text)}")
         return texts
 

@@ -111,7 +111,9 @@ def _place(name, folder):
 
 def load(name: str | Path, *, profile: str | None = None, folder: str | Path | None = None,
          cache: str | Path | None = None) -> Dataset:
-    """The data set `name`; `runtime.observers` receive its fingerprint (`digits:...` of a stand-in).
+    """The data set of this name, or of a file; an embedded stand-in where it is missing.
+
+    `runtime.observers` receive its fingerprint (`digits:...` of a stand-in).
 
     name      one of `names()`; or a reader's own file, NAME.npz, a path or in `folder`: uint8 test images x
               and labels y, or x_train, y_train, x_test and y_test; optionally the names of `classes`

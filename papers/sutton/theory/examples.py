@@ -84,7 +84,7 @@ def plane_near(**axes):
 def endless_noise(**axes):
     """Theorems 19 and 20: noise of radius 10^9, no margin."""
     at = cells(n=DIMENSIONS, delta=(1e9,), **axes)
-    return known("noise without end", at, log_half_balls(at["n"], 0.0, at["delta"]))
+    return known("very long noise", at, log_half_balls(at["n"], 0.0, at["delta"]))
 
 
 # ---- Theorems 9, 11, 14 ----------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ def half_balls_limit(delta):
 
 
 def planar_flip_probability(n, distance_ratio=0.1, draws=2000):
-    """Chance that one of `draws` uniform perturbations crosses a plane, 1 - (1 - tail(n, ratio))^draws.
+    """Chance that at least one of `draws` perturbations crosses a plane: 1 - (1 - tail(n, ratio))^draws.
 
     `distance_ratio` is the distance of the plane over the radius of the noise: 1/10 for noise ten times
     larger than the smallest attack, the largest in the paper's experiments (Section 7.1.3). This is the share
