@@ -79,8 +79,7 @@ def test_claims_on_attacks_in_general_are_judged_over_digits(runs):
         assert rule.outcome([table])[0] is (None if holds else False)    # the others have no digit
     words = claims.claim["table-3"]["do not transfer"].outcome([table, table])
     assert words == (None, "over up to five digits of each class, the other networks misclassify on average "
-                     "100% "
-                           "of the images of NF")
+                     "100% of the images of NF")
     own, foreign = (beyond.alarm_by_kind(on_five_digits((1.0, 0.5), kind=kind)) for kind in (
         "own", "transferable"))
     assert own["own"] == {"alarm": pytest.approx(0.5), "boxes": 1} and own["foreign"] == {

@@ -94,9 +94,9 @@ def states(measured):
 
 
 def judged_claims():
-    """Every tested statement of the measured items: (item, claim)."""
+    """Every statement of the measured items that measurements tested, not arithmetic alone: (item, claim)."""
     return [(item, claim) for item, kept, *_ in results(sort="measured") if kept
-            for claim in kept["claims"] if claim["holds"] is not None]
+            for claim in kept["claims"] if claim["holds"] is not None and "proof" not in claim]
 
 
 def tally(papers):
