@@ -83,7 +83,7 @@ def run(dataset):
                          *(f"{factor(whole, floor):.2f}" for floor in floors), gain))
     table(f"Algorithm 1 on {DIGITS:,} digits, white, at most {ITERATIONS} mixes; µs for each image mixed",
           ("net", "images mixed", "search", "forward", *(f"filter {way}" for way in FILTERS),
-           *(f"to floor {way}" for way in FILTERS), "times a loop"), rows,
+           *(f"to floor {way}" for way in FILTERS), "times faster than a loop"), rows,
           "Floor: forward passes and the filter of SSIM, multiplied in halves, whole or image by image. "
           "Medians over rounds that time all of them in turn.",
           "Last column: how much faster than a loop over images with scikit-image's SSIM, which ran on "

@@ -96,5 +96,6 @@ def searches(images):
                      f"{needed / seconds:,.0f}", "-", "-"))
         differ += int((loop != flips.first).sum())
     table(f"Searches on discs against checkerboards, {SUBJECTS} images perturbed with up to {DRAWS} draws",
-          ("search", "passes needed", "times made", "s", "needed a s", "judged twice", "overturned"), rows,
+          ("search", "passes needed", "made / needed", "s", "needed passes a s", "repeated in float32",
+           "label changed"), rows,
           f"First flipping draws that differ from the loop's: {differ}.")

@@ -74,8 +74,8 @@ def run(dataset):
                      f"{factor(loop, ours):.2f}", f"{more / needed:.2f}", f"{median(kept):.1f}",
                      f"{factor(kept, ours):.2f}"))
     table(f"Boundary survey, steps of {STEP} up to {TOP}, {torch.get_num_threads()} thread(s)",
-          ("net, images x directions", "looks needed", "ours to it", "s", "by image, s", "times ours",
-           "all kept, to it", "s", "times ours"), rows,
+          ("net, images x directions", "evaluations needed", "ours / needed", "s", "by image, s",
+           "times ours", "all kept / needed", "s", "times ours"), rows,
           "Needed: steps to the crossing, summed over all pairs. By image: an image at a time, with those "
           "directions that have not crossed; all kept: with all of them until the last has. "
           f"Medians over rounds that time all of them in turn. Pairs that differ: {differ}.",
@@ -90,8 +90,8 @@ def memory():
     dirs = directions(D, D, negatives=True, generator=runtime.generator(0))
     before = peak()
     distances = survey(net, x, dirs, step=STEP, top=LOOKS_MEMORY * STEP)
-    print(f"Peak memory of {len(x)} images x {len(dirs):,} directions, {distances.evaluations:,} looks: "
-          f"{peak():.2f} GiB, {before:.2f} GiB of it before the survey.")
+    print(f"Peak memory of {len(x)} images x {len(dirs):,} directions, {distances.evaluations:,} "
+          f"evaluations: {peak():.2f} GiB, {before:.2f} GiB of it before the survey.")
 
 
 def peak():

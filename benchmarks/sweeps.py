@@ -109,7 +109,7 @@ def lenets(dataset):
     y = dataset.y_train[rows].view(STEPS, BATCH)
     nets = [registry.build("shu-lenet", generator=runtime.generator(n, "bench")) for n in range(LENETS)]
     times = list(zip(*rounds(partial(looped, nets, x, y), partial(stacked, nets, x, y), repeats=3)))
-    table(f"Training {LENETS} LeNets for {STEPS} steps of {BATCH} images", ("way", "s", "times the loop"),
+    table(f"Training {LENETS} LeNets for {STEPS} steps of {BATCH} images", ("way", "s", "time / loop"),
           [(way, f"{median(t):.2f}", f"{factor(t, times[0]):.1f}")
            for way, t in zip(("one after the other", "as one stack"), times)])
 

@@ -66,9 +66,10 @@ def against_trials():
                              "choose another case")
         seconds = median(t for t, in rounds(partial(exact, *given)))
         slow, draws, estimate = trials_seconds(events, given, probability)
+        factor = slow / seconds
         rows.append((name, *(f"{v:g}" for v in given), f"{probability:.3e}",
                      f"{estimate / probability - 1:+.2%}", f"{draws:,}", f"{seconds * 1e3:.2f}",
-                     f"{slow * 1e3:,.0f}", f"{slow / seconds:,.0f}"))
+                     f"{slow * 1e3:,.0f}", f"{factor:,.0f}" if factor >= 10 else f"{factor:.2g}"))
     table(f"One probability, exactly and by random trials to {ERROR:.0%} standard error",
           ("", "n", "epsilon", "delta", "probability", "trials off by", "trials needed", "exact ms",
            "trials ms", "x faster"), rows)

@@ -28,4 +28,5 @@ def measured(_):
     versions = ", ".join(f"{k} {v}" for k, v in {**facts["versions"], **facts["peers"]}.items())
     return f"{facts['device']}, {facts['cores']}; {facts['when']}, revision {facts['revision']}; " \
            f"{facts['seconds'] / 60:.0f} minutes in all, at most {facts['peak_gib']} GiB of memory, " \
-           f"the other libraries included. {facts['images']} Versions: {versions}."
+           f"the other libraries included, the large line search below not. {facts['images']} Versions: " \
+           f"{versions}."
