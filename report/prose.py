@@ -159,7 +159,7 @@ WORDS = {"ssim": "SSIM", "sd": "SD", "pct": "(%)", "asr": "ASR", "fsa": "FSA", "
          "(row)": "row",
          "mnist": "MNIST", "fashion_mnist": "Fashion-MNIST", "cifar10": "CIFAR-10", "gtsrb": "GTSRB",
          "imagenet1000": "ImageNet", "images_train": "training images", "images_test": "test images",
-         "images_attack": "images attacked", "images_random": "images perturbed at random",
+         "images_attack": "images drawn for the attack", "images_random": "images perturbed at random",
          "sample": "images of the classifiers"}
 
 

@@ -63,7 +63,7 @@ scale = page.scale(smoke=dict(trials=20), quick=dict(trials=1_000), paper=dict(t
 #
 # A network turns each image into a *feature vector*: in the paper the values before its last layer, here, as in the authors' later code, its
 # *logits*, one number a class. The images of one class form a cloud. It has a centre and a *width*, the mean distance of its samples to the centre.
-# The paper expects that a network withstands small changes of an image if its clouds are narrow and far apart. It needs no attack to see that, only
+# The paper expects that a network withstands small changes of an image if its clouds are narrow and far apart. Measuring this needs no attack, only
 # clean images.
 #
 # Three scores come of it. **FSA** (feature subspace aggregation) is meant to be larger for narrower classes and **FSD** (feature subspace distance)
@@ -146,14 +146,15 @@ ROWS = handmade.readings(numpy_generator(page, "readings"))
 # %% [markdown]
 # ### ROBY does not follow the distance to the boundary; the unscaled overlap does
 #
-# Each random arrangement of ten classes has a score and a mean distance to the boundary. A perfect score would order the arrangements exactly by the
+# Separation is how widely the ten centres are spread: equal in all arrangements, or up to fourfold different. A perfect score would order the arrangements exactly by the
 # distance, falling or rising. *Unscaled overlap* is the mean overlap divided by the mean distance of two centres. Like ROBY it does not change if all
 # features are multiplied by one number.
 
 # %%
 display.picture(handmade.draw_ranks(RANKS), "How each score orders random arrangements of classes, beside "
                 "the distance to the boundary: rank correlation with its 95% interval over arrangements",
-                "Five rows of dots; those of the unscaled overlap lie near the ticks of a perfect score.")
+                "Five rows of dots; those of the unscaled overlap lie near the ticks of a perfect score, "
+                "where separation differs.")
 page.text((), lambda: FREE | {"n": scale.trials},
           "Over {n:,} arrangements with unlike separation the rank correlation is {roby.value:.2f} for ROBY "
           "(95% interval {roby.low:.2f} to {roby.high:.2f}) and {overlap.value:.2f} for the unscaled "
@@ -169,8 +170,9 @@ display.picture(handmade.draw_changes(ROWS), "Error of the nearest centre, ROBY 
                 "simulated classes", "Five rows of dots in three panels; ROBY's dots hardly move.")
 page.text((), lambda: ROWS, "With centres ten times as far apart the error falls from {base.error:%} to "
           "{far.error:%}, and ROBY rises from {base.roby} to {far.roby}. With all features multiplied by ten "
-          "the distance to the boundary grows from {base.boundary} to {ten.boundary}, and ROBY stays. One "
-          "class three times as wide raises FSA from {base.fsa} to {one.fsa}, although no class is narrower: "
+          "the distance to the boundary grows from {base.boundary} to {ten.boundary}; ROBY and the unscaled "
+          "overlap stay. One class three times as wide raises FSA from {base.fsa} to {one.fsa}, although no "
+          "class is narrower: "
           "beside the new maximum all others look narrow.")
 
 # %% [markdown]
@@ -190,20 +192,22 @@ page.text((), lambda: ROWS | {"rank": FREE["equations"]},
 # %% [markdown]
 # ## Three things to remember
 #
-# 1. On simulated classes the overlap relative to the distance of centres tells how far the boundary is; rescaled to 0 to 1 it does not.
+# 1. On simulated classes of like widths the overlap relative to the centres' distance follows the distance to the boundary; rescaled to 0 to 1 it
+#    does not.
 # 2. A score that each network scales by its own smallest and largest value cannot compare networks.
 # 3. Where a paper leaves a scaling open, results can rest on it alone.
 #
 # ## Try it
 #
-# 1. In the cell above, `norm` returns `values / values.max()` instead. Do the dots on the right stay?
+# 1. In the cell above, let `norm` return `values / values.max()` and print each `scores["roby"]` (the assertion below then fails). Does it stay?
 # 2. `widths = np.linspace(0.6, 0.61, 10)`: ROBY then comes near to $1 - \mathrm{FSD}$. Why?
 # 3. `seed=1`: which of the two rank correlations moves?
 
 # %%
 display.show(display.folded("Answers", (
     "1. No: ROBY moves then. But the largest overlap can be negative, which turns the order round.\n"
-    "2. The overlap is then a constant minus the distance; rescaling removes it and turns the sign.\n"
+    "2. The overlap is then nearly a constant minus the distance; rescaling drops the constant, the minus "
+    "leaves 1 − FSD.\n"
     "3. The one near 0, by a few hundredths. The one near −1 hardly moves.")))
 
 # %% [markdown]

@@ -59,7 +59,7 @@ page = start("chen/iv_c_benchmark", globals())
 # %%
 display.picture(
     ranking.draw_published(), "The published claim, from the paper's Table I: each dot is one of ten "
-    "networks; the larger ROBY, the more labels the attack flips, without an exception",
+    "networks; the larger ROBY, the more labels the attack (L2 form) flips, without an exception",
     "Three panels, one a data set; in each, ten dots rise from left to right.")
 
 # %% [markdown]
@@ -121,8 +121,6 @@ display.picture(figure, f"A digit, the same after the attack (ε = 0.3), and the
                 "A digit, the same with grey patches, and a rising curve.")
 
 # %% [markdown]
-# A strong attack flips every label of any network and then cannot order networks.
-#
 # ## What came out
 
 # %%
@@ -151,15 +149,16 @@ page.picture(
     natural, lambda runs: ranking.draw_success(runs, {"text": "the paper's attack",
                                                       "third": "a third of its strength"}),
     caption="MNIST: images whose label the attack flips, with 95% intervals over images, beside the "
-            "published success of the paper's attack",
+            "published success of the paper's attack (L∞ form)",
     alt="A row a network: dots of the paper's attack near 100%, those of the weaker attack spread widely.")
 
 # %% [markdown]
 # ### ROBY does not order the ten networks as the attack does
 #
 # ROBY adds the widths of two classes and subtracts their distance. *FSA* scores the widths alone, *FSD* the distances alone. Distances are Euclidean
-# (L2) or the largest difference of a coordinate (L∞). The *unscaled overlap* is ROBY without rescaling ({ref}`Section III <chen-iii>`). The other
-# quantities need no centre of a class: accuracy, mean margin, and distances to the boundary in random directions and along the gradient, itself a
+# (L2) or the largest difference of a coordinate (L∞). The *unscaled overlap* is the mean overlap over the mean distance of centres
+# ({ref}`Section III <chen-iii>`). The other
+# quantities need no centre of a class: accuracy, mean margin (logit of the class minus the largest other), and distances to the boundary in random directions and along the gradient, itself a
 # small attack. What should be larger for a robust network, such as accuracy or a distance, is turned round. So a dot at 1 means the order of the
 # weaker attack, at −1 the opposite one. An interval that contains 0 does not show that two orders are related; one that ends below 1 shows that they
 # differ.
@@ -202,7 +201,7 @@ page.text((natural, again), ranking.spread,
 # %%
 page.text(natural, ranking.answer,
           "Of {tried} combinations of features, classes, norms and attacks, {above_0} give an interval above "
-          "0 and {below_0} one below; by chance alone about {chance:.0f} would exclude it.")
+          "0 and {below_0} one below; by chance alone about {chance:.0f} would exclude 0.")
 page.extra("by-features", natural, ranking.by_features,
            "Rank correlation of ROBY with attack success, by features and classes, over ten networks "
            "(95% interval over resampled networks; perfect: 1)", header=ranking.READINGS,
@@ -232,8 +231,7 @@ page.text(suspects, ranking.of_suspects,
           "rule fixed beforehand <which-pgd>` {taken} in our tables. Why the attack flips more digits here "
           "than in the paper is not known.")
 page.text(natural, ranking.answer,
-          "The weaker attack's success lies {third_off} points off the published one. The ranking above thus "
-          "tests whether ROBY follows an attack, not the paper's own ranking.")
+          "The weaker attack's success lies {third_off} points off the published one.")
 
 # %% [markdown]
 # ## Three things to remember
@@ -264,8 +262,8 @@ display.show(display.folded("Answers", (
 # ### PGD and training (procedure)
 #
 # PGD climbs the cross-entropy in steps of fixed length and returns to the ball of size $\epsilon$ after each step. Its L∞ form steps
-# along the sign of the gradient. For its L2 form the paper says only that steps follow the gradient. The check repeats the cell above with the
-# paper's 40 steps of 0.01, and with three errors that we built in.
+# along the sign of the gradient. For its L2 form the paper says only that steps follow the gradient. The check attacks one digit by `pgd` of the
+# step-by-step cell, with the paper's 40 steps of 0.01, and with three errors that we built in.
 
 # %%
 paper = experiments.attacks_on("mnist")["text"]       # 40 steps of 0.01 in a ball of 0.3

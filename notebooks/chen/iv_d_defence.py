@@ -147,7 +147,7 @@ display.picture(figure, "Natural (circles) and robust networks (squares): how ma
                 "flips, and ROBY", "Left, the curves of robust networks lie far lower; right, six dots.")
 
 # %% [markdown]
-# A gap that is no larger than the spread of three seeds shows nothing. The half-attacked batch is {download}`attacks.py <../../papers/chen/attacks.py>`'s.
+# Here ROBY falls, by far more than three seeds spread. The half-attacked batch is {download}`attacks.py <../../papers/chen/attacks.py>`'s.
 #
 # ## What came out
 
@@ -170,7 +170,7 @@ page.picture(BOTH, defence.draw_success, caption=(
 # %% [markdown]
 # ### ROBY after adversarial training, minus ROBY without it
 #
-# In the paper all these differences lie below 0. Rows stand in the order of the picture above: in the upper ones the defence works best.
+# In the paper these twenty differences lie below 0. Rows stand in the order of the picture above: in the upper ones the defence works best.
 
 # %%
 page.picture(BOTH, defence.draw_changes, caption=(
@@ -181,7 +181,7 @@ page.text(BOTH, defence.facts,
           "{true.adversarial.below} of {true.adversarial.of} on adversarial ones (paper, same pairs: "
           "{true.original.paper} and {true.adversarial.paper}). With predicted classes, as in the paper's "
           "text, these are {predicted.original.below} of {predicted.original.of} and "
-          "{predicted.adversarial.below} of {predicted.adversarial.of} (networks that predict all classes).")
+          "{predicted.adversarial.below} of {predicted.adversarial.of} (pairs that predict all classes).")
 page.text(BOTH, defence.facts,
           "In the {upper.of} best protected pairs ROBY rises on clean images in {upper.rise} and falls on "
           "adversarial ones in {upper.fall}. On the best two ({best.names}; {best.rates} flipped) it changes "
@@ -202,14 +202,15 @@ page.text(natural, defence.natural_facts,
 # ### Maps of the logits: attacked classes before and after the defence
 #
 # The paper shows maps (t-SNE), in which similar logits lie close together, and calls classes of robust networks more compact. We count the images
-# whose nearest neighbour in the map has their class (a share that stands beside the maps below). The paper names no measure.
+# whose nearest neighbour in the map has their class (the share above each map below). The paper names no measure.
 
 # %%
 digits_of, robust_digits = (results.only(lambda run: run["data"] == "mnist") for results in BOTH)
-page.picture((digits_of, robust_digits), defence.draw_neighbours, caption="MNIST: classes in the maps",
+page.picture((digits_of, robust_digits), defence.draw_neighbours,
+             caption="MNIST: how well the maps group classes",
              alt="A row a network: clean images near 100%, attacked ones lower and widely spread.")
 page.text((digits_of, robust_digits), defence.neighbours,
-          "Of {of} networks, the robust one groups attacked classes better in {better}.")
+          "In {better} of {of} pairs the robust network groups attacked classes better.")
 
 # %% [markdown]
 # ## Where it differs, and why
@@ -262,7 +263,7 @@ page.figure("figure-6", BOTH, **defence.of_samples("adversarial"))
 
 # %% [markdown]
 # ### Figure 1: maps of one natural and one robust network
-# Attacked MNIST images; colours and numbers are true classes.
+# MNIST images, clean or attacked; colours and numbers are true classes.
 
 # %%
 pair = [figures.those(results, ["ResNet101"]) for results in (digits_of, robust_digits)]
@@ -292,7 +293,7 @@ page.figure("figure-9", robust_digits, **figures.of_maps("map_text", "adversaria
 # | adversarial images | those of the paper's attack, made against the network that they are measured on | not stated |
 # | classes of adversarial images | true labels; predicted ones stand beside them | the text takes the predicted class, the later code the true one; by predicted labels a successful attack changes what a class is |
 # | images of the maps | the attacked images, logits, perplexity 30 | not stated |
-# | claims on robust networks | must hold for as many of them as on the published values | the text names no share of the networks |
+# | claims on robust networks | must hold for as large a share of them as in the paper | the text names no share of the networks |
 #
 # :::
 

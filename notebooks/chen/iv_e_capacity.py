@@ -151,7 +151,7 @@ page.picture(dense, lambda runs: ranking.draw_success(
     runs, {"text": "the paper's attack", "third": "a third of its strength"},
     paper={model: 100 * row["asr"] for model, row in PUBLISHED.items()}),
     caption="MNIST: images whose label the attack flips, with 95% intervals over images",
-    alt="Nine rows: the paper's attack flips all, the weaker one fewer from row to row.")
+    alt="Nine rows: the paper's attack flips all, the weaker one fewer from row to row but for the last.")
 
 # %% [markdown]
 # ### ROBY and the unscaled overlap beside the success of the weaker attack
@@ -185,7 +185,7 @@ page.text((dense, dense_again), ranking.spread,
           "to {all.high:.3f}).")
 
 # %% [markdown]
-# ### Four small CNNs: attack success cannot order them
+# ### Four small CNNs: the paper's attack cannot order them
 
 # %%
 page.picture(convolutional, lambda runs: capacity.draw_cnns(runs, CNNS), caption=(
@@ -198,10 +198,9 @@ page.text(convolutional, capacity.of_four,
 # %% [markdown]
 # ## Where it differs, and why
 #
-# - *Length of training.* Where networks were trained for unlike lengths (see above), their accuracy differs, too, so that their size need not be the
-#   cause of a difference.
-# - *The attack on CIFAR-10.* The paper gives ε = 1 without the scale of pixels and no number of steps. We take ε = 1/255 and 10 steps, which flip few
-#   labels.
+# - *Length of training.* FCN-4 to FCN-9 were trained for less and are less accurate (Tables VI, VII), so that size need not be the cause of a
+#   difference.
+# - *The attack on CIFAR-10.* The paper gives ε = 1 without the scale of pixels and no number of steps. We take ε = 1/255 and 10 steps.
 
 # %%
 page.text(convolutional, lambda runs: capacity.on_colour(runs, CNNS),
@@ -220,13 +219,13 @@ page.text(dense, capacity.lessons)
 #
 # 1. In the cell above, `SEEDS = range(8)`: does the mean ROBY of a width differ from that of another?
 # 2. `LAYERS = 4`: does attack success fall, as the paper claims for depth?
-# 3. Let `scores[key]` be `roby.measure(network, x_test, y_test).overlap`. Which panel does the right one resemble then?
+# 3. Let `scores[key]` be `roby.measure(network, x_test, y_test).overlap`. Does it fall with the width?
 
 # %%
 display.show(display.folded("Answers", (
     "1. Compare the means with the spread of the dots: a difference that is not clearly larger may be "
-    "chance.\n2. No: on these small networks it rises, most of all for the middle width.\n3. The left one, "
-    "but for the smallest width: the widest networks have the least overlap.")))
+    "chance.\n2. No: on these small networks it rises, most of all for the middle width.\n3. Yes, but "
+    "for the smallest width: the widest networks have the least overlap.")))
 
 # %% [markdown]
 # ## Item by item
@@ -237,7 +236,8 @@ display.show(display.folded("Answers", (
 page.figure("figure-10", dense, capacity.draw_sides, data=figures.with_lengths(capacity.figure_10),
             alt="Attack success of two attacks and ROBY over the number of neurons and of layers.")
 COLUMNS = {"asr_text": "flipped, %", "asr_third": "flipped at a third of the strength, %",
-           "near_random": "boundary distance, RMS", "roby_2": "ROBY", "roby_low": "ROBY, 2.5%",
+           "near_random": "boundary distance (root mean square a pixel)",
+           "roby_2": "ROBY", "roby_low": "ROBY, 2.5%",
            "roby_high": "ROBY, 97.5%", "overlap_2": "unscaled overlap"}
 page.extra("dense-networks", dense, lambda runs: figures.network_rows(runs, COLUMNS),
            "Attack success and measures of the fully connected networks; ROBY with its 95% interval over "

@@ -138,7 +138,7 @@ display.picture(figure, f"Time on the machine that built this page. ROBY takes {
 #
 # ## What came out
 #
-# Times are processor seconds of one core, measured once for each network of {ref}`Section IV.C <chen-iv-c>` that ran on a CPU. The paper does not
+# Times are processor seconds of one core, measured once for each network of {ref}`Section IV.C <chen-iv-c>` that ran on one core of a CPU. The paper does not
 # state its hardware, so that milliseconds cannot be compared. The share of the attack's time depends less on the hardware.
 
 # %%
@@ -159,7 +159,8 @@ def costs(runs):
 # %%
 page.picture(natural, lambda runs: cost.draw_shares(costs(runs)) if len(runs) else None, caption=(
     "Time of ROBY in percent of that of an attack of 40 steps, by two timings of the forward pass"),
-    alt="A row a network: two dots each, near the paper's tick and the grey line.")
+    alt="A row a network: two dots each; those of the forward pass in float32 lie up to twice as far as the "
+        "paper's tick.")
 page.text(natural, lambda runs: cost.shares(costs(runs)),
           "Over {networks} networks ({names}) the ratio of mean times is {ratio:.2f}% (paper: {paper:.2f}%), "
           "by the count of passes {expected:.2f}%. ROBY's own computation on the logits adds at most "
@@ -169,7 +170,7 @@ page.text(natural, lambda runs: cost.shares(costs(runs)),
 # ### What a step of the attack costs, and how many steps the published times imply
 #
 # The paper's time of PGD, divided by its time of ROBY and by the passes that a step costs here, suggests how many steps its attack had. On MNIST and
-# Fashion-MNIST that comes near the 40 that it states; for CIFAR-10 it states none.
+# Fashion-MNIST that comes near the 40 that it states. For CIFAR-10 it states none; the times imply several times the 10 that we assume.
 
 # %%
 page.picture(natural, lambda runs: cost.draw_steps(costs(runs)), caption=(
@@ -188,14 +189,14 @@ page.text(natural, lambda runs: cost.shares(costs(runs)),
 page.text(natural, lambda runs: cost.shares(costs(runs)),
           "On {twice} of the {networks} networks both timings are of the same forward pass in the same "
           "number format, and they differ by up to {error:.0f}%. The other {fast} were attacked in a shorter "
-          "number format (bfloat16) than ROBY was computed in. That may raise their share, but one timing "
-          "each cannot tell it from chance.")
+          "number format (bfloat16) than ROBY was computed in. There the two timings of a network differ by "
+          "more than that.")
 
 # %% [markdown]
 # ## Three things to remember
 #
 # 1. A score from clean images costs one forward pass; an attack costs two to three for each step.
-# 2. Cheap is not the same as right: {ref}`Section IV.C <chen-iv-c>` has what the score is worth.
+# 2. Cheap is not right: {ref}`Section IV.C <chen-iv-c>` shows what the score is worth.
 # 3. A time that was taken once can be far off; a comparison needs repeated timings.
 #
 # ## Try it

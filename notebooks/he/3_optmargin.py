@@ -65,7 +65,7 @@ networks, attacks, others = map(
 #
 # A vote over noisy copies (*region classification*) draws 100 points uniformly from an L∞ ball around the image (radius 0.3 of 1 on MNIST, 5.1 of
 # 255 on CIFAR-10) and returns the majority label. A minimum-norm adversarial example (the paper's *OptBrittle*, {term}`C&W` on the image alone)
-# lies just behind the decision boundary: most noisy copies fall back on the true side, and the vote restores the label.
+# lies just behind the decision boundary: many noisy copies fall back on the true side, and the vote restores the label if most do.
 #
 # *OptMargin*, the paper's own attack, looks for the nearest image that is misclassified together with 19 noisy copies of it. The paper claims that
 # the vote does not restore the label of such an image.
@@ -181,7 +181,7 @@ page.extra("optimiser-settings", (others, attacks), figures.by_setting,
 # ## Three things to remember
 #
 # 1. A vote over noisy copies helps most against examples that lie just behind the boundary, and little against others.
-# 2. An attack that knows the defence and asks for more than the defence tests defeats it.
+# 2. An attack that knows the defence and withstands more noise than it adds can defeat it (on photographs it mostly did not: {ref}`he-d`).
 # 3. Distances of attacks depend on their settings; without published settings a difference says little.
 #
 # ## Try it
@@ -191,7 +191,8 @@ page.extra("optimiser-settings", (others, attacks), figures.by_setting,
 
 # %%
 display.show(display.folded("Answers", (
-    "1. The code check of the objective at the end of the page. To fool one model asks for less than all.\n"
+    "1. The code checks of the loss and of the objective at the end of the page. To fool one model asks for "
+    "less than all.\n"
     "2. No: the distance then has a larger weight against the losses.")))
 
 
@@ -216,8 +217,8 @@ page.extra("own-attack", yours, figures.attack_row,
 # %% [markdown]
 # ## Item by item
 #
-# Values of another network than the paper's are shown and test no claim: a claim about all four networks can only fail, by the normal MNIST network;
-# the others are tested on that network. All settings stand in {download}`experiments.py <../../papers/he/experiments.py>`.
+# Values of another network than the paper's are shown and test no claim. The normal MNIST network can refute a claim about all four networks, not
+# confirm it; other claims are tested on it alone. All settings stand in {download}`experiments.py <../../papers/he/experiments.py>`.
 #
 # ### Table 1: success and distance of four attacks
 #

@@ -129,7 +129,7 @@ same_purities = np.allclose(purities, purity(fast, 3)[0], atol=1e-6)
 # %% [markdown]
 # ## What came out
 #
-# The picture and the sentences are of MNIST; Figures 1 to 3 also have a few images of CIFAR-10. The adversarially trained network (“adv.”) was
+# The picture and the sentences are of MNIST; Figures 1 to 3, 6 and 7 also have a few images of CIFAR-10. The adversarially trained network (“adv.”) was
 # trained for far fewer steps than the paper's, so that only the normally trained one tests claims. The paper prints curves, no numbers: only their
 # order can be compared. As in the paper, only correctly classified images and successful adversarial examples count.
 
@@ -148,9 +148,9 @@ page.text(distances, summaries.by_kind,
           "{least.fgsm} for FGSM, {least.margin} for OptMargin and {least.brittle} for OptBrittle (medians; "
           "step {step}). The paper's claim that attacked digits have a nearer boundary {nearer}.")
 page.text(distances, summaries.nearest,
-          "Random directions exaggerate distances: the best of {directions:,} meets a flat boundary some "
-          "{factor:.0f} times as far away as its nearest point (without clipping). At a flat boundary as "
-          "near as the one that OptBrittle crosses, {attack:.2g}, clean digits would have {flat:.2f}.")
+          "Random directions exaggerate distances: the shortest of {directions:,} finds a flat boundary at "
+          "some {factor:.0f} times its true distance (without clipping). For a true distance of "
+          "{attack:.2g}, where OptBrittle crosses, that is {flat:.2f}.")
 page.text(distances, boundary.all_data,
           "Many random directions reach no boundary: {mnist-normal.benign.never:.0%} of those from a clean "
           "digit find no other class within the search, and {mnist-normal.margin.never:.0%} of those from an "
@@ -210,20 +210,21 @@ page.text(searches, by_step,
 display.show(display.folded("Answers", (
     "1. No: the finer search makes all steps of the coarse one. It falls by one finer step at most, unless "
     "the coarse search skipped a thin region of another class.\n"
-    "2. That of the boundary distance: the fast code clips.\n"
-    "3. By half of a finer step on average, where most directions have a boundary.")))
+    "2. That of the boundary distance, and that of purity if the shares change: the fast code clips.\n"
+    "3. By half of a finer step on average where most directions have a boundary; by a whole one "
+    "after OptBrittle.")))
 
 # %% [markdown]
 # ## Item by item
 #
-# Claims are examined on the normally trained MNIST network alone; what the paper says of other networks, too, stays open. On CIFAR-10 a small ResNet
+# On CIFAR-10 a small ResNet
 # replaces the paper's wide one. All settings stand in {download}`experiments.py <../../papers/he/experiments.py>`.
 #
 # ### Figure 1: boundary distances around one image
 #
 # A panel shows all line searches from one image. Each dot is a direction with a boundary, at its boundary distance, in the colour of the
 # adjacent class; directions are sorted by distance, and those without a boundary have no dot. The black line is the expected
-# root-mean-square (RMS) norm of the noise of {term}`region classification` before clipping. A panel is empty where the network
+# root-mean-square (RMS) norm of the noise of {term}`region classification` before clipping. *No example* stands where the network
 # misclassifies the image or the attack fails. Distances are on the paper's scales of pixel values: 0 to 1 for MNIST, 0 to 255 for CIFAR-10.
 # The claims on this figure are tested on this one image; Figure 2 has all images.
 

@@ -147,8 +147,8 @@ path = page.results(experiments.path)
 #
 # ### The two sides are as alike as the search demands
 #
-# Each mixture about halves the difference of the two sides, and the search stops above the threshold. By construction their similarity
-# therefore describes the search, not the network. For the digit and the last image with its label there is no such rule.
+# Each mixture about halves the difference of the two sides, and the search stops above the threshold. Where the threshold ends a search, their
+# similarity describes the search, not the network. For the digit and the last image with its label there is no such rule.
 
 # %%
 page.picture(
@@ -167,22 +167,21 @@ page.text(searches, figures.search_facts,
         "{reach}.")
 
 # %% [markdown]
-# ### The last image without the label is nearly always the one most similar to the digit
+# ### The final $x_b$ is nearly always the visited image without the label that is most similar to the digit
 #
 # Equation 2 asks for the most similar pair; Equation 3 asks for the image without the label that is most similar to the digit, which is an
-# adversarial example. Among the images that a search visits, both select the same image without the label in nearly all searches, since
-# $x_b$ moves towards the digit only.
+# adversarial example. The reason: $x_b$ moves towards the digit only.
 
 # %%
 page.text(searches, figures.search_facts,
-        "The most similar visited image without the label is another one than the last such image in "
+        "The most similar visited image without the label is another one than the final $x_b$ in "
         "{another_picture:,} of {searched:,} searches.")
 
 # %% [markdown]
 # ## Where it differs, and why
 #
 # The similarity of digit and last image with its label differs from training to training; {ref}`Section IV <ren-iv>` measures this. What the
-# text leaves open changes the pair itself: the paper's software rounds the halves of a mixture, other programming languages cut them off,
+# text leaves open changes the pair itself: the paper's software rounds the halves of a mixture, integer division in other languages cuts them off,
 # so that mixtures are darker by up to two grey levels.
 
 # %%
@@ -202,7 +201,8 @@ page.text((searches, compared), figures.compared_steps,
 # - In the cell of Algorithm 1, call it with `0.999` instead of `threshold`. The last similarity in the caption exceeds the new value, after more
 #   mixtures; the check below then refuses the pair, because the fast search still has the old threshold.
 # - Replace `mix` by `a // 2 + b // 2`, which cuts the halves off: the check refuses the pair.
-# - `-p architecture c`: robustness moves; the similarity of the two sides stays where the search stops.
+# - `-p architecture c`: robustness moves. Towards white in a quick run the two sides stay below 0.99: most searches end at the limit of nine
+#   mixtures.
 # - `-p dataset fashion_mnist`: start from a shirt or a boot. The search again stops at two nearly equal images.
 #
 # ## Item by item
@@ -238,7 +238,7 @@ page.figure(
 # %% [markdown]
 # ### Robustness (definition): how far a digit may change
 #
-# Robustness is the gap between $x_o$ and $x_s$. The paper reports the gap as an SSIM, so a small number is a large gap.
+# Defined above; the means stand in the table below Equation 3.
 
 # %%
 page.statement("definition-robustness", searches,
@@ -247,7 +247,7 @@ page.statement("definition-robustness", searches,
 # %% [markdown]
 # ### Separability (definition): similarity of the two sides of the boundary
 #
-# Separability is the SSIM of $x_s$ and $x_b$ at the end of the search. The paper takes a lower value for better separated classes.
+# Defined above, too.
 
 # %%
 page.statement("definition-separability", searches,
@@ -279,7 +279,7 @@ page.extra(
     "are those of Table III, of one network",
     header={"background": "background", "robustness": "robustness", "robustness_published": "published",
             "separability": "separability", "separability_published": "published",
-            "adversarial": "last image without the label to original (Equation 2)",
+            "adversarial": "first image without the label to original (Equation 2)",
             "nearest_adversarial": "most similar image without the label to original (Equation 3)"})
 
 # %% [markdown]

@@ -59,7 +59,7 @@ page = start("ren/iv_simulation", globals())
 # where it ends. *Robustness* compares the digit and the last image with its label: a lower number is a larger change. *Separability*
 # compares the two sides of the boundary, the last image with the label and the first without it.
 #
-# The paper averages both over the test digits for three networks, it seems: it prints one accuracy of each architecture. It claims that digits may
+# The paper averages both over test digits, apparently of one network for each architecture, since it prints one accuracy for each. It claims that digits may
 # change a lot, and that the two sides cannot be told apart by eye, whatever the architecture. We train five networks of each architecture, so that
 # the range over trainings stands beside the difference of architectures.
 #
@@ -152,8 +152,9 @@ page.text(searches, figures.stopped,
 # ## Where it differs, and why
 #
 # The paper does not say how its networks were trained, and a search ends where the label of *this* network flips. So the first possible cause
-# is the training. Six variants change one thing of our recipe. Five are of A: no random shifts, 30 epochs (the default of MATLAB, the paper's
-# software), convolutions that keep the size of the image, an image that is not centred, and one cycle of the learning rate. One is of C: without
+# is the training. Six variants change our recipe. Five are of A: no random shifts; the defaults of MATLAB, the paper's software (30 epochs, no
+# shifts); convolutions that keep the size of the image; images in [0, 1] without subtraction of the mean; and 6 epochs with one cycle of the
+# learning rate, no shifts. One is of C: without
 # the ReLU that the paper prints on its ten outputs.
 
 # %%
@@ -181,7 +182,7 @@ page.text(searches, trainings.what_the_definition_does,
 # ## Try it
 #
 # - In the cell above, `range(5)` gives five seeds. With `range(10)` the dots spread further, but stay around the same place.
-# - `-p threshold 0.999`: separability rises to the new threshold, robustness stays.
+# - `-p threshold 0.999`: separability rises where searches stop before the ninth mixture; robustness hardly changes.
 # - `-p dataset fashion_mnist`: is a shirt as robust towards white as a digit?
 # - `-p nets 3` in a quick run, which has fewer, shows the spread between networks in every row of Table III.
 #
@@ -205,8 +206,9 @@ pictures = page.results(experiments.pairs)
 
 page.figure(
     "figure-2", pictures, trainings.draw_pairs, data=trainings.pairs_data,
-    caption="Figure 2 of Ren et al.: for each background the test digits (first row), the last images with "
-            "their label (second) and the first without it (third), of architecture A. Below each pair stand "
+    caption="Figure 2 of Ren et al.: for each background (white, black, another digit) the test digits "
+            "(first row), the last images with their label (second) and the first without it (third), of "
+            "architecture A. Below each pair stand "
             "its two labels and their SSIM; a cross: the network gives digit and background one label",
     alt="Three blocks of ten digits, for white, black and digit backgrounds; in each block the digit, the "
         "last image with its label and the first without it, which look alike.")
@@ -217,7 +219,8 @@ page.figure(
 # %%
 page.extra("trainings", (searches, variants), trainings.reach,
           "Robustness of single networks by training: lowest and highest mean over digits, the published "
-          "value and its distance outside; the mean standard deviation over digits beside the published one.",
+          "value and its distance outside; the mean standard deviation over digits beside the published one "
+          "(variants: 2,000 test digits).",
           header={"training": "training", "background": "towards", "networks": "networks", "lowest": "lowest",
                   "highest": "highest", "printed": "published", "outside": "outside by",
                   "spread": "STD over digits", "printed_spread": "published STD"})

@@ -122,7 +122,8 @@ for row, ((t, T), (digit_, last, first)) in zip(axes, hit.items()):
     row[1].set_xlabel(f"SSIM to digit {float(similarity.ssim(last, digit_)):.2f}")
     row[2].set_xlabel(f"of the two sides {float(similarity.ssim(first, last)):.2f}")
 display.picture(figure, "Four searches of the cell above: a digit, the last image with its label, the first "
-                "without it.", "Four rows of three digits; from row to row the last two look less alike.")
+                "without it.",
+                "Four rows of three digits; in the last two rows the last two images look different.")
 
 # %% [markdown]
 # The fast search, which the results of this page use, ends with the same images, and its rule gives the same value for every grey level.
@@ -161,7 +162,7 @@ page.text(searches, pruned.reached,
 #
 # The paper measures three settings, towards white and towards black. Moving the threshold in small steps gives the whole curve of one network:
 # each point is one $t$, once with bright pixels left alone ($T = 255$) and once with every pixel but those equal to $t$ set to 0 or 255
-# ($T = t$). A cross near a curve: the paper's pair of similarities occurs here, too, but perhaps at another threshold.
+# ($T = t$). A cross near a mark: the paper's pair of similarities occurs here, too. The line between two marks was not measured.
 
 # %%
 page.picture(
@@ -208,9 +209,9 @@ page.text(searches, pruned.how_far,
 #
 # - In the cell above, add `(192, 255)` to the prunings: `for t, T in (UNPRUNED, (192, 255), *SETTINGS)`. One more row appears, and the check below
 #   includes it.
-# - `-p place input`: the network gets pruned images, the pair itself stays unpruned. All points of the curve move to the right edge, since the pair
-#   can be as similar as without pruning.
-# - `-p architecture c`: another network. The curves keep their direction; their places move.
+# - `-p place input`: the network gets pruned images, the pair itself stays unpruned. Compare Figure 3. (The curve
+#   shows the recorded runs.)
+# - `-p architecture c`: another network. Compare its Table IV, this run, with that of A.
 #
 # ## Item by item
 #
@@ -234,7 +235,7 @@ page.table(
 page.extra("pruning-suspects", searches, pruned.suspects,
            "The paper's claims on Table IV by each way to understand the rule, and the mean absolute "
            "distance of its SSIM values from the published ones.", header={
-               "reading": "way to understand the rule", **dict(zip(claims.PRUNING, (
+               "reading": "rule, or network", **dict(zip(claims.PRUNING, (
                    "separability SSIM falls at each step", "robustness SSIM rises at each step",
                    "robustness SSIM rises where separability SSIM falls",
                    "adversarial examples: larger change towards white than towards black"))),
@@ -251,7 +252,7 @@ pictures = page.results(experiments.pruned_digits)
 page.figure(
     "figure-3", pictures, figures.draw_examples, data=figures.examples_data,
     caption="Figure 3 of Ren et al.: a test digit (left) and its adversarial examples, with their labels, "
-            "probabilities and the SSIM to the digit",
+            "probabilities and the SSIM to the pruned digit",
     alt="Two rows of five images: a digit, then its adversarial examples towards white and towards black.",
     note="The two published means belong to a digit and settings that are not stated, so they are not "
          "compared.")

@@ -160,14 +160,14 @@ page.picture(sweeps, lambda runs: figures.draw_curves(runs, "table-2"),
 page.text(sweeps, lambda runs: figures.MEANT)
 page.text(sweeps, beyond.of_suspects,
         "In {same} of {n} attacks the box is of the same kind as in the paper. {reached} of the other "
-        "{other} would be if one choice were another: $b$ ({sizes} boxes), the pixels kept ({rules}) or the "
+        "{other} are with one choice changed: $b$ ({sizes} boxes), the pixels kept ({rules}) or the "
         "wrong class ({classes}); a box can count more than once. {left} would not.")
 
 # %% [markdown]
 # (shu-2-1-size)=
 # ## Where it differs, and why
 #
-# The paper does not say which digit it took, how long it trained, or which pixels a box keeps: one script of the authors takes the pixels
+# The paper does not say which digit it took or how long it trained, and its rule for the pixels of a box varies: one script of the authors takes the pixels
 # that all examples change, the other those that nearly all examples change, and the text every pixel that any example changes. The table has
 # the mean rate of the networks that were not attacked: for our ten networks of 10 epochs, for ten others of 3 to 12 epochs, and for our ten on
 # the two digits of the authors' scripts, one of which is a training image.
@@ -193,7 +193,7 @@ page.extra("kinds", sweeps, beyond.suspects,
 #
 # - On average over digits, an adversarial image misleads few of the networks that differ from the attacked one in the seed alone.
 # - A box contains images on which no attack was run; whether they are adversarial depends on how many pixels may vary.
-# - One image shows little: by digit and attack, the rates reach from none to all. Agreement or disagreement with the paper's digit tells little.
+# - One image shows little: by digit and attack, the rates reach from none to all.
 #
 # ## Try it
 #

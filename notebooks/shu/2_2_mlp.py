@@ -86,7 +86,7 @@ ax.add_patch(plt.Rectangle(low, *(high - low), fill=False, color=display.PALETTE
 ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
 display.picture(ax.figure, "Adversarial images on all sides of an image of two pixels, and their box",
                 "A star in a grey class, dots along its boundary, and a rectangle around them.")
-fast = boxes.intervals(clean, examples, least=2).first(2)
+fast = boxes.intervals(clean, examples, keep=0, least=2).first(2)
 order = fast.values.argsort()
 toy.compare(fast.low[order].equal(low) and fast.high[order].equal(high)
             and boxes.error_rates(models, inside, label).tolist() == rates, "box and rates")
@@ -141,14 +141,14 @@ page.text(fifty, beyond.over_digits, beyond.OVER_DIGITS)
 # %%
 page.text(sweeps, lambda runs: beyond.squared_distances(cw2(runs)),
         "Mean squared L2 distance of the samples of Table 6 from the clean digit, pixels from 0 to 1: {far}. "
-        "A box of fewer pixels is nearer to the digit for that reason alone; how far the digits lie from the "
-        "decision boundary is not measured.")
+        "The attack's own images are nearer than the paper's, too (Table 10); how far the digits lie from "
+        "the decision boundary is not measured.")
 
 # %% [markdown]
 # ## Three things to remember
 #
 # - A network can err on adversarial images on every side of a box and be right on most images inside.
-# - Two boxes that reach differently far from the clean digit should not be compared without a measurement of what distance does.
+# - Boxes at different distances from the clean digit are comparable only if the effect of distance is measured.
 # - Two digits are weak evidence for or against the paper.
 #
 # ## Try it
@@ -190,7 +190,7 @@ page.text(sweeps, lambda runs: beyond.on_images(cw2(runs), "table-6"),
 # %% [markdown]
 # ### Figure 6: images of the attack and of the box
 #
-# Above, the example of the attack that lies nearest to the clean digit; below, an image sampled from its box.
+# The paper shows the 5 alone. Above, the attack's example nearest to the clean digit; below, an image sampled from its box.
 
 # %%
 page.figure("figure-6", sweeps, lambda runs: figures.draw_pairs(cw2(runs), "table-6"),

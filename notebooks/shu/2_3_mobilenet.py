@@ -181,12 +181,12 @@ page.extra("mobilenet-fifty", fifty, lambda runs: [beyond.over_images(runs.assig
 # their ball, as the table shows.
 
 # %%
-NAMES = {name: f"{PRINTED['target_class'] if aimed else 'any class'}, {share:.0%} of the published length"
+NAMES = {name: f"{PRINTED['target_class'] if aimed else 'any class'}, {share:.0%} of the published radius"
          for name, (share, aimed) in experiments.BALLS.items()}
 
 
 def in_balls(runs):
-    """Facts: of the balls of the published length, distances, and rates in a small and in the printed box."""
+    """Facts: of the balls of the published radius, distances, and rates in a small and in the printed box."""
     rows = beyond.in_balls(runs[runs.of == "published"], (FEW, INTERVALS))
     if len(rows) < 2:
         return {}
@@ -202,13 +202,14 @@ page.extra("mobilenet-balls", balls,
            "Examples of the aeroplane without a search for the nearest: misclassification rates of the other "
            "networks on the first example of each ball, and of all networks on samples of boxes of the b "
            "widest intervals", header={
-               "of": "class, and length (L2 norm) of the balls", "examples": "examples",
-               "squared": "their mean squared L2 distance", "own": "least of the others",
-               "own_most": "most of the others", "b": "b", "sampled": "samples' mean squared L2 distance",
+               "of": "class, and radius (L2) of the balls", "examples": "examples",
+               "squared": "their mean squared L2 distance", "own": "examples, least of the others",
+               "own_most": "examples, most of the others", "b": "b",
+               "sampled": "samples' mean squared L2 distance",
                "attacked": "samples, $M_1$", "least": "samples, least of the others",
                "most": "samples, most of the others"})
 page.text(balls, in_balls,
-        "In balls of the published length the attack reaches {reached} in {examples}, at a mean squared L2 "
+        "In balls of the published radius the attack reaches {reached} in {examples}, at a mean squared L2 "
         "distance of {squared} (paper: {theirs}). In a box of {b} values the attacked network then errs on "
         "{own:.1%} of the samples (paper: all), and the network that errs least on {least:.1%} (paper: "
         "none). In a box of {more} values each network errs on at least {all:.1%}; its samples lie at a mean "
@@ -232,8 +233,8 @@ page.text(balls, in_balls,
 #
 # ### Table 8: errors of the five networks on clean images
 #
-# The length of the training is not published. Ours has 20 epochs, as many as a core trains in two hours. Where all of our networks err more
-# often than all published ones they are other networks, and their errors are printed in grey.
+# The length of the training is not published. Ours has 20 epochs, as many as a core trains in two hours. If all of ours err more often than all published ones, they count as other
+# networks and are printed in grey.
 
 # %%
 def of_five(runs):

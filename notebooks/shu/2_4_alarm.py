@@ -138,7 +138,8 @@ page.text(fifty, beyond.alarm_by_number,
 # %%
 page.picture(both, alarms.draw_numbers,
              caption="Share of images on which at least two networks disagree, by the number of networks. "
-                     "Adversarial images and noise: of the digit of Section 2.1; clean: all test digits",
+                     "Adversarial images and noise: of the one digit of Section 2.1, not of the fifty; "
+                     "clean: all test digits",
              alt="Curves against the number of networks: adversarial images, noise, clean digits.")
 page.text(clean, alarms.on_clean,
         "Two networks disagree on {two:.1f}% of {clean.of} clean digits, at least two of {networks} on "
@@ -218,14 +219,14 @@ page.statement("procedure-region-types", sweeps, data=lambda runs: {
 # %% [markdown]
 # ### Figure 10: types of points around the digit
 #
-# Of all planes through the digit and the centres of two attacks' boxes the figure has the two with most points of types 1 to 3. The circle is the
+# Of all planes through the digit and the centres of two attacks' boxes the figure has the two with most points of types 1 to 3 in the ball. The circle is the
 # paper's ball; its $\delta$ of 6 is a squared norm, as are all the paper's distances ({ref}`audit`). The paper's drawing is conceptual; here the ten
 # networks classify each point. NF is NewtonFool, FGSM the fast gradient sign method, CW2 Carlini and Wagner's L2 attack, BIM the basic iterative
 # method, PW the pointwise attack and MI the momentum iterative method.
 
 # %%
 page.figure("figure-10", slices, planes.draw_types, data=planes.shares,
-    alt="Two planes around the digit: areas of three colours for the types of points, a circle, a blue dot.")
+    alt="Two planes around the digit: areas of three colours for the types of points, a circle, a black dot.")
 page.text(slices, planes.shares,
         "Of {points} grid points inside the ball, in {planes} planes, {type_1:.1%} are of type 1, "
         "{type_2:.1%} of type 2 and {type_3:.1%} of type 3; all networks classify the others correctly.")
@@ -246,7 +247,7 @@ page.statement("procedure-robust-classification", (*both, fifty), data=alarms.al
 # |---|---|---|
 # | thresholds of the types | a half, 5% and a quarter | the paper says “most”, “correctly” and “significant”; they were chosen with the paper's Table 2 in sight, and sort it as the paper does |
 # | boxes | all pixels that the examples share; around one digit, a box for each wrong class that at least 80 examples of an attack reach | the paper shows one wrong class per attack |
-# | the alarm's networks | the attacked one and each choice of others | the paper says “at least one” |
+# | the alarm's networks | the attacked one and each choice of others | the paper leaves open how many others (“at least one”) |
 
 # %%
 best, digits = page.best(clean, fifty)

@@ -92,7 +92,7 @@ areas = connected(disagree(answers), toy.SIDE)
 
 # %% tags=["show-input"]
 ax = toy.draw_plane(areas, ["white", *(display.PALETTE[n % 10] for n in range(max(1, *areas)))], x=x, y=y)
-display.picture(ax.figure, "Images of two pixels: each piece of disagreement of five networks has a colour",
+display.picture(ax.figure, "Images of two pixels: pieces of disagreement of five networks (colours repeat)",
                 "A plane with narrow bands between two classes of images, in several colours.")
 fast = (np.array(answers) != answers[0]).any(0).reshape(toy.SIDE, toy.SIDE)
 toy.compare(max(areas) == ndimage.label(fast)[1] and ((np.array(areas) > 0) == fast.ravel()).all(), "pieces")
@@ -208,7 +208,8 @@ page.figure(
 # %% [markdown]
 # ### Figure 2: one region, or several
 #
-# At shaded points at least two of the ten networks assign different classes. The circle is the ball of radius $\delta$ with
+# At shaded points some of the ten networks disagree. Left is the plane with fewest pieces in the ball, right that with most (BIM: basic iterative
+# method, NF: NewtonFool). The circle is the ball of radius $\delta$ with
 # $\delta^2 = 6$.
 
 # %%

@@ -60,7 +60,7 @@ scale = page.scale(smoke=dict(draws=2_000, directions=20, steps=4),
 #
 # A network can have a small test error and still many {term}`adversarial examples <adversarial example>`. Section 3 offers an
 # explanation. Theorem 1 says that two networks that differ only on countably many regions of lower dimension have the same expected
-# loss, here the probability of an error. Conjecture 1 says that the lower-dimensional regions of {ref}`Section 2.4 <shu-2-4>` together have
+# loss, here the probability of an error. Conjecture 1 says that the regions of {ref}`Section 2.4 <shu-2-4>`, boxes in which few pixels vary, together have
 # probability zero, Conjecture 2 that a network is discontinuous at their edges. We test the theorem on two classifiers whose expected
 # losses are known exactly, and ask whether the disagreement of trained networks is of this kind.
 #
@@ -130,7 +130,7 @@ display.say(prose.fill("For t = {t} the exact error is {exact:.3f}; the share of
 SLABS = 40
 THICK = (Fraction(1, 10), Fraction(1, 1000), Fraction(1, 10**6), Fraction(0))
 LAWS = {"uniform": lambda v: v, "density 2 W₁": lambda v: v * v}
-rows = [{"first pixel": name, "t": float(thick), "loss of M_1": float(first),
+rows = [{"law of $W_1$": name, "t": float(thick), "loss of M_1": float(first),
          "loss of M_2": float(second), "difference": float(second - first)}
         for name, law in LAWS.items() for thick in THICK for first, second in [losses(SLABS, thick, law)]]
 within = all(0 <= second - first <= 2 * thick for law in LAWS.values() for thick in THICK
@@ -164,7 +164,7 @@ page.text(clean, figures.disagreement,
 # ## Where it differs, and why
 #
 # “Continuous distribution” in the proof must mean one that gives each region of lower dimension probability 0, as every density on
-# $[0, 1]^d$ does. Images of 256 grey levels have none: there every image is itself a region of dimension 0 with positive probability. And
+# $[0, 1]^d$ does. Images of 256 grey levels have no such distribution: each image that occurs is a region of dimension 0 with positive probability. And
 # where two networks disagree with positive margins, they disagree in a whole ball, which has a volume (Conjecture 1 below).
 #
 # ## Three things to remember
@@ -176,7 +176,7 @@ page.text(clean, figures.disagreement,
 # ## Try it
 #
 # - In the cell above, replace $2^{-i}$ by all fractions with a denominator up to 20: with $t = 0$ the error stays the same.
-# - Use `law=lambda v: v * v` in `losses`: the error of both changes to 0.09, and the difference stays 0 at $t = 0$.
+# - Use `law=lambda v: v * v` in `losses`: at $t = 0$ the error becomes 0.09. The counted share stays, since the random images stay uniform.
 # - `seed=1` as a parameter of the page: another LeNet. The bound of Conjecture 2 changes, and is not exceeded.
 #
 # ## Item by item
@@ -296,7 +296,7 @@ display.say(prose.fill(
 # | choice | ours | reason |
 # |---|---|---|
 # | the pair of classifiers | one threshold on one pixel, errors on slabs | their losses are exact fractions |
-# | “continuous distribution” | one with a density | it suffices; that no single image has positive probability does not, as the diagonal shows |
+# | “continuous distribution” | one with a density | a density suffices; probability 0 of each single image does not, as the diagonal shows |
 # | the network of the conjectures | a LeNet with random weights | the argument holds for all weights |
 
 # %%

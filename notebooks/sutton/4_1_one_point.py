@@ -194,10 +194,10 @@ page.text(measured, lambda *_: nearest,
 # 3. `-p epsilon 0.2` moves the plane of Figure 2 nearer to the point. Which share crosses in two dimensions?
 
 # %%
-rare = int(sketches.DIMENSIONS[tail(sketches.DIMENSIONS, TENTH) < 1e-6][0])
+rare = sketches.around(tail(sketches.DIMENSIONS, TENTH) < 1e-6)
 display.show(display.folded("Answers", (
     f"1. {tail(2, 0):.0%} in every dimension: a plane through the centre halves the ball.\n"
-    f"2. From about {rare:,} on.\n3. {tail(2, 0.2 / delta):.0%} for noise of radius {delta:g}.")))
+    f"2. From a dimension {rare} on.\n3. {tail(2, 0.2 / delta):.0%} for noise of radius {delta:g}.")))
 
 # %% [markdown]
 # ## Item by item
@@ -226,7 +226,7 @@ display.picture(
     "Theorem 1: the probability that one random perturbation crosses the plane, for noise of 2, 10 and "
     "50 times the norm of the attack. Lines: exact; dashes: the bound; dots and bars: "
     f"{scale.draws:,} random trials each, with 95% intervals (none where no trial crossed).",
-    "Three curves fall from near one half to zero with growing dimension, the one for the largest "
+    "Three curves fall from one quarter to one half to zero with growing dimension, the one for the largest "
     "noise last; dashed bounds run just above them.")
 
 # %% [markdown]
@@ -274,7 +274,7 @@ figure_2 = page.figure(
 # ### Predictions of a flat boundary, one by one
 #
 # The dimensions are 3,072 for CIFAR-10 and 150,528 for ImageNet (*found* in the text), 2,352 for Fashion-MNIST (28 × 28 pixels in three channels,
-# *inferred* from the printed norms) and 3,072 for GTSRB (*assumed*). The factor 5 is *found* in the text, 10 is *inferred* and 2 is
+# *inferred* from the printed norms) and 3,072 for GTSRB (*assumed*). The factors 5, and 10 for ImageNet, are *found* in the text; 10 elsewhere is *inferred*, 2
 # *assumed*. Except for ImageNet, a value of Table 1 is a median over the pairs of one class and the next one; the paper does not say so, but the
 # medians of Tables 9 to 12, 20 and 23 equal the printed test values.
 

@@ -57,7 +57,7 @@ scale = page.scale(smoke=dict(draws=2_000), quick=dict(draws=20_000), paper=dict
 #
 # ## Step by step: noise under a plane, a roof and a cone
 #
-# A point lies under the highest place of each surface. Change its depth, the slope or the dimension and run the cell again.
+# A point lies below a plane, the ridge of a roof and the tip of a cone. Change its depth, the slope or the dimension and run the cell again.
 
 # %% tags=["show-input"]
 import numpy as np
@@ -148,18 +148,18 @@ nearest = max((c for c in cone if c["bound"] < 0.5), key=lambda c: c["probabilit
 # %% [markdown]
 # ## Where it differs, and why
 #
-# Under a roof the bounds are loose, often by many powers of ten: they must hold for the cone, too. So they are no estimate of what noise does at a
+# Under a roof the bounds of Theorems 14 and 16 are loose, often by many powers of ten: they must hold for the cone, too; those of 9 and 11 are near. So they are no estimate of what noise does at a
 # boundary that is not known.
 #
 # ## Three things to remember
 #
 # 1. It matters in how many directions a boundary bends, not only how steeply.
-# 2. A bend in one direction leaves noise nearly as at a plane.
+# 2. With a bend in one direction, noise crosses about as rarely as at a plane.
 # 3. A guarantee against noise needs a boundary that is clearly farther away than the slope times the length of the noise.
 #
 # ## Try it
 #
-# 1. `SLOPE = 0.0` in the cell above. Which three shares must be equal now, and to what?
+# 1. `SLOPE = 0.0` in the cell above. Why are the three shares equal now, and to what?
 # 2. `N = 3_072` (with fewer samples, if memory is short). Which share falls least?
 # 3. `-p lipschitz 0.2` bends the roof of the four panels more. From which slope on does Theorem 14 promise nothing for its noise, if all data lie
 #    in one point?
@@ -168,8 +168,9 @@ nearest = max((c for c in cone if c["bound"] < 0.5), key=lambda c: c["probabilit
 share, many = cap_share(N, DEPTH), crossing_noise(3072, DEPTH, SLOPE)
 steepest = np.sqrt((np.sqrt(1 + 4 * (eta / NORMS["theorem-14"]) ** 2) - 1) / 2)    # L √(1 + L²) = η / δ
 display.show(display.folded("Answers", (
-    f"1. All three, to {one_in(share)}.\n2. That of the cone, to {one_in(many['cone'])}; the others fall to "
-    f"{one_in(many['plane'])} and {one_in(many['roof'])}.\n3. From about {steepest:.2f} on.")))
+    f"1. All three surfaces are the plane: {one_in(share)} exactly.\n2. That of the cone, to "
+    f"{one_in(many['cone'])}; plane and roof show 0%, exactly {one_in(many['plane'])} and "
+    f"{one_in(many['roof'])}.\n3. From about {steepest:.2f} on.")))
 
 # %% [markdown]
 # ## Item by item

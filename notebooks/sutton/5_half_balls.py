@@ -50,8 +50,8 @@ page = start("sutton/5_half_balls", globals())
 # them separates the classes without a mistake. In high dimension nearly every point lies close to its flat side, so that a short attack flips it.
 # Noise moves a point by about as much across the plane as the point is away from it, so noise flips labels as well, in every dimension.
 #
-# Now move each half back by $\epsilon$. An attack must be longer by $\epsilon$ only. Noise still moves a point by about $\delta/\sqrt n$ across the
-# plane, and this is soon much less than $\epsilon$. The paper concludes that the gap between classes, the {term}`margin`, keeps tests with noise
+# Now move each half back by $\epsilon$. An attack must be longer by $\epsilon$ only. Noise of length $\delta$ in $n$ dimensions still moves a point by only
+# $\delta/\sqrt n$ or so across the plane, and this is soon much less than $\epsilon$. The paper concludes that the gap between classes, the {term}`margin`, keeps tests with noise
 # from finding that a classifier can be attacked.
 #
 # ## Step by step: half-balls with and without a gap
@@ -130,8 +130,8 @@ display.table(["event", "exact value"], [
 # %% [markdown]
 # ### What counts is the distance that most points keep
 #
-# Noise of length $\delta$ moves a point by about $\delta/\sqrt n$ across the plane. It hardly ever flips a label if most points lie several times as
-# far from the plane. Half-balls that touch do not: in every dimension their points lie as near as that. A gap keeps all points away. Balls that
+# Noise hardly ever flips a label if most points lie several times as
+# far from the plane. In half-balls that touch they do not: in every dimension the points lie as near as that. A gap keeps all points away. Balls that
 # overlap ({ref}`Section 4.2 <sutton-4-2>`) have no gap, and yet keep nearly all points away, since their centres lie off the plane.
 
 # %%
@@ -144,7 +144,7 @@ display.say(f"With {epsilon:g} radii from the plane to each centre or flat side,
 # ### The longer the noise, the wider the gap must be
 #
 # A typical point is about $1/\sqrt n$ deep in its half-ball, and noise adds about $\delta/\sqrt n$ across the plane. So noise rarely flips a label
-# if $\epsilon$ is a few times $\delta/\sqrt n$. Choose a model, a margin and a noise size with the sliders (mouse, or Tab and arrow keys). The
+# if $\epsilon$ is a few times $\delta/\sqrt n$. Choose a model, the distance $\epsilon$ (half the gap) and the noise radius $\delta$ with the sliders (mouse, or Tab and arrow keys). The
 # curves run over the dimension; the values below are those at the dimension of the dotted line. All values are exact and computed in advance.
 
 # %%
@@ -175,11 +175,11 @@ display.say(f"In {PICTURE:,} dimensions, {TRIES:,} noise samples of {LONG:g} rad
 # 3. From which dimension on does noise as long as the radius flip less than one in a million, with the gap of this page?
 
 # %%
-late = int(sketches.DIMENSIONS[models.log_half_balls(sketches.DIMENSIONS, epsilon, 1.0) < np.log(1e-6)][0])
+late = sketches.around(models.log_half_balls(sketches.DIMENSIONS, epsilon, 1.0) < np.log(1e-6))
 display.show(display.folded("Answers", (
     f"1. {one_in(flipped(PICTURE, 0.01, 1.0))}.\n2. {one_in(flipped(2, 0.0, 3.0))} in two dimensions, "
     f"{one_in(flipped(PICTURE, 0.0, 3.0))} in {PICTURE:,}.\n"
-    f"3. Of the dimensions computed here, {late:,} is the first.")))
+    f"3. From a dimension {late} on.")))
 
 # %% [markdown]
 # ## Item by item

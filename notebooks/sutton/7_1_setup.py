@@ -169,13 +169,13 @@ page.text((), definitions.vanishing,
 #
 # 1. In the cell of the steps, `steps=STEPS.flip(0)` takes the largest step that flips the label in place of the smallest. Which rings leave their
 #    dots?
-# 2. `direction = -direction` attacks downhill. How many images have an attack then?
+# 2. `direction = -direction` attacks downhill. How many images of the linear network have an attack then?
 
 # %%
 downhill = by_loop(both.problems[FLAT], by_the_paper, towards=lambda slope: -slope / slope.norm())
 display.show(display.folded("Answers", (
-    "1. Those of noise: longer steps make longer noise; accuracy and attack stay.\n"
-    f"2. {int((downhill.norm > 0).sum())} of those of the linear network.")))
+    "1. Those of noise of 1 × and 2 ×: longer steps make longer noise; the longest flip all already.\n"
+    f"2. {int((downhill.norm > 0).sum())}.")))
 
 # %% [markdown]
 # ## Item by item
@@ -209,7 +209,8 @@ page.table("table-2", (), lambda: tables.layers(registry.build("sutton-vgg")))
 #
 # $X$ are the images of both classes. The perturbations are uniform in a ball whose radius is $\delta$ times the norm of the image's own attack (in
 # Section 4, $\delta$ is the radius itself). [derived; the formulas are lost; with these, the published values give whole numbers of images.] No
-# image of the three problems has a gradient of zero, so this check does not cover how such images count.
+# image of the three problems has a gradient of zero, so this check does not cover how such images count; our tables add them to $A$ in the first
+# share only.
 
 # %%
 plane = both.sets[FLAT]
@@ -296,7 +297,7 @@ facts |= checks.show()
 # | where dropout stands | after each pool | the paper has dropout of 0.4 “on the convolutional layers” and does not say after which of them; another is measured beside it in {ref}`sutton-7-2-3` |
 # | range of the 256 steps | 0 to 5, images in [0, 1] | inferred from the norms printed with Figures 11 and 12 |
 # | $\delta$ | 1, 2, 5, 10 | 5 is printed, and 10 for ImageNet, elsewhere inferred; 1 and 2 are assumed |
-# | a gradient of exactly 0 | counts as attackable, without a norm, but in training with noise | it has no direction; the network chosen in {ref}`Section 7.1.1 <sutton-7-1-1>` fits best so; the share without these images and the gradient of the logit stand beside it |
+# | a gradient of exactly 0 | counts as attackable, has no norm and gets no noise; not so in training with noise | it has no direction; the network chosen in {ref}`Section 7.1.1 <sutton-7-1-1>` fits best so; the share without these images and the gradient of the logit stand beside it |
 # | perturbed pixels outside [0, 1] | kept | the printed norms are those of unclipped perturbations |
 #
 # :::

@@ -149,8 +149,8 @@ rest = pairs.only(lambda run: (run["class_a"], run["class_b"]) not in experiment
 page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 page.text(rest, lambda u: {"of": len(pairs.published), "chose": len(experiments.PAIRS),
                           "left": len(rest.published), "measured": len(u)},
-          "The training was chosen on {chose} of the {of} pairs. The means, the box and the table of the "
-          "bias leave these out: {measured} of {left} pairs remain.")
+          "The training was chosen on {chose} of the {of} pairs. The means, the picture of the pairs, the "
+          "rank correlations, the bias and the box leave these out: {measured} of {left} pairs remain.")
 
 # %% [markdown]
 # ### A small step flips most images, equally long noise almost none
@@ -188,8 +188,7 @@ page.text(rest, lambda u: {"measured": figures.means(u, SHARES)[10]["mean"], "pl
 # ## Where it differs, and why
 #
 # - *Training.* Our networks have half the printed dropout (0.2) and half the epochs (50). {ref}`A rule <network-study>` chose both on *deer –
-#   horse* and *aeroplane – cat* ({ref}`sutton-7-1-1`), because networks trained as printed have fewer attackable images. The means, the box and the table of the bias
-#   leave these two pairs out.
+#   horse* and *aeroplane – cat* ({ref}`sutton-7-1-1`), because networks trained as printed have fewer attackable images.
 
 # %%
 page.text((pairs, printed), lambda u, plain: study.as_printed_in_words(u, plain, SHARES))
@@ -207,7 +206,7 @@ page.text(again, lambda u: figures.retrained_in_words(u, CLASSES))
 # %% [markdown]
 # ### Bias over the pairs, column by column
 #
-# A bias is clear where the interval of the mean difference over pairs leaves out zero. Of twenty rows without a bias, one would do so by chance.
+# A bias is clear where the interval of the mean difference over pairs leaves out zero. Of twenty rows without a bias, about one interval would do so by chance.
 # Rows are not independent: all are of the same networks, and training and test images behave alike.
 
 # %%
@@ -228,7 +227,7 @@ page.text(rest, lambda u: study.bias_in_words(study.bias_of_tables(PAPER, u)))
 #
 # - In the cell above, `np.isin(digits.target, (0, 1))` and, in the next line but one, `== 1` in place of `== 8`: digits that look less alike. The
 #   attacks should be longer, the order of the bars the same.
-# - `draws=200` in a quick run, which has 20: more images should have a flipped label, but far fewer than ten times as many.
+# - `images_attack=40 images_random=20`, then with `draws=200`: more images should have a flipped label, but far fewer than ten times as many.
 # - `classes=3 epochs=10 images_train=2000 architecture=sutton-vgg`: accuracy should rise.
 #
 # ## Item by item

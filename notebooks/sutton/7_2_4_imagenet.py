@@ -175,7 +175,7 @@ page.text(tested, lambda runs: {"power": float(-log_tail(int(runs.dimension.iloc
 #
 # - In the cell above, let `direction` be `x.grad.sign() / x.grad.sign().norm()` and drop the assertion: is the norm of the attack larger?
 # - `largest=1`: finer steps and a shorter range. The norms of attacks fall by up to a step, and some images have no attack in the range.
-# - `network="resnet50"`: the paper's own architecture, where its weights can be downloaded.
+# - `network="resnet50"`: the paper's own architecture; it needs the photographs and a download of the weights.
 #
 # ## Item by item
 #
@@ -193,8 +193,8 @@ page.table("table-25", tested, photographs.table_25, hidden=("low", "high", "tur
 # %% [markdown]
 # ### Figure 21: norms of the attacks
 #
-# A *violin* shows a distribution: it is wide where many images have an attack of that norm. Dots are single attacks, the line across
-# marks the median. Pixels lie between 0 and 1.
+# A *violin* shows a distribution: it is wide where many images have an attack of that norm. Dots are single attacks; the lines across
+# mark the smallest, the median and the largest. Pixels lie between 0 and 1.
 
 # %%
 page.figure("figure-21", tested, photographs.draw_sizes if scale.network != "vgg19" else None,
@@ -205,7 +205,7 @@ page.figure("figure-21", tested, photographs.draw_sizes if scale.network != "vgg
 # %% [markdown]
 # ### Figure 22: the same for VGG19
 #
-# With `network="vgg19"` this run downloads the weights that torchvision publishes and shows their attacks here.
+# With `network="vgg19"` and the photographs this run downloads the weights that torchvision publishes and shows their attacks here.
 
 # %%
 page.figure("figure-22", tested, photographs.draw_sizes if scale.network == "vgg19" else None,

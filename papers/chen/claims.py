@@ -273,8 +273,8 @@ claim("figure-10", "both fall")(with_status(
 
 
 claim("table-8", "pooling and dropout only")(
-    "true by construction: the networks are built from this table; where ours have no pooling, their "
-    "convolutions have stride 2 as well")
+    "true of the table, from which the networks are built; where ours have no pooling, their convolutions "
+    "have stride 2 as well")
 
 
 claim("table-9", "The lower the attack success")(with_status(

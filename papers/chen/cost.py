@@ -105,7 +105,7 @@ def draw_shares(rows):
     """The time of ROBY in percent of the attack's, two timings a network; a tick at the paper's mean."""
     rows = sorted((row for row in rows if row["steps"] == STEPS), key=lambda row: row["share"])
     return pictures.dots({"time of ROBY, % of the attack's": {
-        "series": {"forward pass in 32-bit numbers": {row["model"]: row["share"] for row in rows},
+        "series": {"forward pass in float32": {row["model"]: row["share"] for row in rows},
                    "forward pass as in the attack": {row["model"]: row["alike"] for row in rows}},
         "published": {row["model"]: PUBLISHED[row["dataset"]] for row in rows}, "limits": (0, 5),
         "guide": EXPECTED}}, [row["model"] for row in rows], tick="paper, mean of ten networks")

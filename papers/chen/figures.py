@@ -21,8 +21,8 @@ CNNS = sorted({row["model"] for row in PAPER["table-9"].rows})
 METRICS = {"fsa": "FSA", "fsd": "FSD", "roby": "ROBY"}
 NORMS = {"inf": "L∞", "2": "L2"}
 ATTACKS = {"text": "PGD as in the text", "signed": "half of its ε (pixels in [−1, 1])",
-           "third": "a third of its ε",
-           "code": "10 L∞ steps of length 2 (published code)", "ball": "L2 ball of the same ε",
+           "third": "a third of its ε, half of its steps",
+           "code": "10 L∞ steps of length 2 (the authors' later code)", "ball": "L2 ball of the same ε",
            "steps": "short L2 steps in the L∞ ball", "code_steps": "10 L2 steps of length 2 in the L∞ ball",
            "wide": "L2 ball of 2"}
 LIMITS = {"near_random": 0.5, "near_gradient": 10.0}    # where the searches of the experiment end

@@ -32,7 +32,7 @@ def adversarial(cells):
 
 
 # ---- Section 3: OptMargin --------------------------------------------------------------------------------
-UNPUBLISHED = "“below OptStrong” depends on OptStrong's unpublished settings"
+UNPUBLISHED = "“below OptStrong” is not tested: it depends on OptStrong's unpublished settings"
 networks_claim("table-1", "in all four settings", leaves=UNPUBLISHED)(over_networks(lambda c: (
     round(c.margin.success_pct) == 100 and c.margin.rms > c.brittle.rms,
     "success {margin.success_pct:%} (n = {margin.correct}), mean distance {margin.rms} (OptBrittle "
@@ -136,7 +136,7 @@ networks_claim("figure-2", "more robust to random noise")(over_networks(lambda c
     medians, reads="medians beyond that: by the share of directions without a boundary"))
 networks_claim("figure-2", "black line lies below")(over_networks(
     lambda c: (c.margin.above > 0.5, f"{c.margin.above * c.margin.images:.0f} of {{margin.images}} images"),
-    reads="the line is compared with the middle of the curve: half of the images lie above it"))
+    reads="read as: more than half of the images lie above the line"))
 
 
 def thresholds(data):

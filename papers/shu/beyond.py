@@ -15,7 +15,7 @@ from shared.susceptibility import percentage
 
 RULES = {"all": "all examples", "most": "90% of the examples", "any": "at least one example"}
 SUSPECTS = {"attack": "attack", "published": "published kind", "here": "kind here",
-            "sizes": "published kind at $b$ =", "rules": "if the box keeps pixels changed in",
+            "sizes": "published kind at some $b$ within", "rules": "if the box keeps pixels changed in",
             "classes": "for the wrong class"}
 TRANSFERS = {"attack": "attack", "published": "published", "here": "our networks",
              "epochs": "3 to 12 epochs", "zero": "test image 1918", "one": "training image 39533"}
@@ -263,7 +263,7 @@ def part(percent):
     return PARTS[min(PARTS, key=lambda known: abs(known - percent))]
 
 
-CLEAN = ("Our {n} networks misclassify {low:.1f}% to {high:.1f}% of the clean test images (paper: "
+CLEAN = ("Our {n} networks misclassify {low:.2f}% to {high:.2f}% of the clean test images (paper: "
          "{paper.low:.1f}% to {paper.high:.1f}%).")
 
 

@@ -58,4 +58,4 @@ def draw_plane(values, colours, *, x=None, y=None):
 def compare(same, what):
     """Show whether a page's own steps give `what` the fast code gives; an edited step may not."""
     display.say(f"The fast code gives the same {what}." if same else
-                f"These steps give another {what} than the fast code: one of them was edited.")
+                f"These steps and the fast code do not give the same {what}: one of them was edited.")

@@ -57,5 +57,5 @@ def noise():
               "lower bound (Theorem 20, ε = 0)": (np.full(n.shape, np.nan), touch)}
     return Explorer(
         "noise", "Does noise change the label?",
-        {"dimension n": ns, "margin ε": epsilons, "noise δ": deltas, "model": ["two balls", "half-balls"]},
+        {"dimension n": ns, "distance ε": epsilons, "noise δ": deltas, "model": ["two balls", "half-balls"]},
         {label: np.stack(values, axis=-1) / np.log(10) for label, values in curves.items()})

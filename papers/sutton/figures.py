@@ -302,9 +302,9 @@ def ends_in_words(shares):
 def show_means(page, slug, runs, printed, names, larger=None):
     """Show the means over the problems whose training succeeded, and name those whose training failed."""
     page.extra(slug, runs, lambda u: mean_rows(learned(u, larger), printed),
-               "Means over problems, test images. Noise is tried on images with a step that flips the label.",
-               header={"share": "share", "ours": "mean", "ends": "by problem", "of": "images",
-                       "published": "published, same problems"})
+               "Means over class pairs, test images. Noise is tried on images that a step flips.",
+               header={"share": "share", "ours": "mean", "ends": "range over pairs", "of": "images",
+                       "published": "published, same pairs"})
     page.text(runs, lambda u: failed_in_words(u, names, larger))
 
 

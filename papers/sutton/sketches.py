@@ -274,6 +274,12 @@ DIMENSIONS = np.union1d(FINE, PICTURE)
 CHANCES = {1.0: "all", 1e-3: "1 in 1,000", 1e-6: "1 in a million", 1e-9: "1 in a billion"}
 
 
+def around(holds):
+    """Between which of `DIMENSIONS` a truth value of each, bool [n], becomes true, in words."""
+    first = int(np.argmax(holds))
+    return f"between {DIMENSIONS[first - 1]:,} and {DIMENSIONS[first]:,}"
+
+
 def falling(curves, ylabel, *, grey=()):
     """Shares at `DIMENSIONS`, `{label: array}`, with the share in CIFAR-10's dimension in words.
 

@@ -84,7 +84,8 @@ CLAIMS = {
     "shu": ("Some boxes fool the attacked network while a re-training is right on all samples.",
             boxes_of_one_training),
     "he": ("Adversarial training brings boundaries closer to benign MNIST images.", nearer_after_training),
-    "sutton": ("Noise ten times as long as the attack mostly does not change the label.", noise_is_harmless),
+    "sutton": ("Noise ten times as long as the step along the gradient mostly does not change the label.",
+               noise_is_harmless),
     "chen": ("On original samples robust models have a smaller ROBY than natural models.", robust_is_smaller)}
 
 

@@ -19,7 +19,7 @@ MEANINGS = {"mixing": "how far an image is mixed with another one until its labe
             "roby": "how little the classes overlap"}
 LEVELS = {"networks": "over networks", "images": "over images\nof one network"}
 AXES = {"mixing": "1 − SSIM after mixing", "transfer": "misclassified share of the box",
-        "distance": "random directions, RMS", "gradient": "L2 norm of the step",
+        "distance": "random directions, RMS (L2 / 28)", "gradient": "L2 norm of the step",
         "roby": "−ROBY", "margin": "margin of the logits"}
 
 
