@@ -251,8 +251,8 @@ def test_directions_of_one_image_lead_to_its_class_or_nowhere():
     rows = runs(searched("brittle", [0.1], [0.2], one), searched("fgsm", [], [], network="mnist-adv"))
     data = boundary.one_data(rows)
     assert data["mnist-adv"] == {} and data["mnist-normal"]["brittle"] == {
-        "median": 0.2, "scale": 1, "home": 2 / 3, "line": pytest.approx(0.1732, abs=1e-4), "back": 1 / 3,
-        "directions": 3}
+        "median": 0.2, "scale": 1, "home": 2 / 3, "neighbour": 1, "back": 1 / 3, "directions": 3,
+        "line": pytest.approx(0.1732, abs=1e-4)}
     assert boundary.one_data(rows, linf=True)["mnist-normal"]["brittle"]["median"] == 1
     figure = boundary.draw_one(rows)
     assert [ax.get_title() for ax in figure.axes[:4]] == ["Benign", "OptBrittle", "OptMargin", "FGSM"]

@@ -41,15 +41,18 @@ def black_line(net, linf=False):
 
 # ---- numbers ---------------------------------------------------------------------------------------------
 def one_data(runs, linf=False):
-    """Of the image shown: median distance, and how many directions lead to its true class, and how near."""
+    """Of the image shown: median distance; the share of directions that lead to its true class ("home"), of
+    those with a boundary ("neighbour"), and of all within the black line ("back").
+    """
     facts = {net: {} for net in runs.network}
     for u in runs.itertuples():
         if u.one:
             home, lengths = u.one["adjacent"] == u.one["label"], distances(u.one, linf)
-            line = black_line(u.network, linf)
+            line, ended = black_line(u.network, linf), (u.one["adjacent"] >= 0).sum()
             facts[u.network][u.kind] = {
                 "median": np.median(lengths), "scale": PIXELS[u.network], "home": home.mean(),
-                "line": line, "back": (home & (lengths <= line)).mean(), "directions": len(home)}
+                "neighbour": home.sum() / max(1, ended), "line": line,
+                "back": (home & (lengths <= line)).mean(), "directions": len(home)}
     return facts
 
 

@@ -114,9 +114,9 @@ networks_claim("figure-1", "very close to zero", leaves="“very close to zero�
     lambda c: (c.brittle.home > 0.5, f"median {c.brittle.median / c.brittle.line:.2g} of the black line, "
                                      "{brittle.home:.0%} of directions lead to the true class")))
 networks_claim("figure-1", "OptMargin curves lie higher")(over_networks(lambda c: (
-    c.margin.median > c.brittle.median and (c.margin.home < c.brittle.home or c.margin.scale > 1),
-    "median {brittle.words} for OptBrittle and {margin.words} for OptMargin; {brittle.home:.0%} and "
-    "{margin.home:.0%} of directions lead to the true class"), medians))
+    c.margin.median > c.brittle.median and (c.margin.neighbour < c.brittle.neighbour or c.margin.scale > 1),
+    "median {brittle.words} for OptBrittle and {margin.words} for OptMargin; of the directions with a "
+    "boundary {brittle.neighbour:.0%} and {margin.neighbour:.0%} lead to the true class"), medians))
 @claim("figure-1", "A small random step", open="“small” and “nearly every” name no bound")
 def returns(data):
     shares = {figures.NAMED[net]: kinds["brittle"]["back"] for net, kinds in of_kinds(data).items()
