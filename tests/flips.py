@@ -98,9 +98,9 @@ def redrawn(value, generator, keys=(), fill=False):
 
 
 def single(results, keys):
-    """The results with one of them changed by a rule."""
+    """The results with one of them changed by a rule; `keys` has the key columns of each."""
     for n, result in enumerate(results):
-        for mutation in mutations(result, keys):
+        for mutation in mutations(result, keys[n]):
             yield [*results[:n], mutation, *results[n + 1:]]
 
 
@@ -110,7 +110,7 @@ def draws(results, keys):
     for some in [*([n] for n in places), places]:
         generator = np.random.default_rng(0)
         for n in range(400):
-            yield [redrawn(result, generator, keys, n % 2) if m in some else result
+            yield [redrawn(result, generator, keys[m], n % 2) if m in some else result
                    for m, result in enumerate(results)]
 
 
@@ -142,6 +142,7 @@ def one_sided(rule, results, keys):
     """What a rule makes of all changed copies of some results, unless it holds on some and fails on others.
 
     results  lists of what the rule takes: those of the small run, the published ones
+    keys     the key columns of each of these
     """
     seen = set()
     with mock.patch.object(claims, "conclude", of_values):
@@ -203,6 +204,6 @@ def stuck(item, rows, rules, others):
         printed = [reference.paper(item.paper)[name] for name in used]
         tried = [own] * all(result is not None for result in own)     # else of a page that records nothing
         tried += [[published.rows(*of) for of in zip(printed, own)]] * all(i.rows for i in printed)
-        if why := one_sided(rule, tried, item.keys):
+        if why := one_sided(rule, tried, [i.keys for i in printed]):
             lines.append(f"{item.title}, “{phrase}”: {why}")
     return lines

@@ -265,7 +265,7 @@ def test_claims_on_coefficients_hold_on_the_published_ones_and_fail_on_others(it
     """A smoke run has too few networks for any coefficient."""
     data = as_published(item)
     for rule in claims.claim[item].values():
-        assert rule.outcome([data])[0] is True and flips.one_sided(rule, [[data]], []) == ""
+        assert rule.outcome([data])[0] is True and flips.one_sided(rule, [[data]], [[]]) == ""
 
 
 def test_coefficients_of_networks_that_were_not_trained_to_an_accuracy_decide_nothing():

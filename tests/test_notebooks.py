@@ -160,14 +160,14 @@ def test_a_claim_that_no_results_would_flip_is_found(holds, why):
     """A missing value is drawn, too; a status is not, and what is on proxies alone has to flip as well."""
     rule = claims.Rule(lambda rows: claims.over_cases(
         {row["name"]: row | {"none": None} for row in rows.to_dict("records")}, lambda c: (holds(c), "seen")))
-    assert flips.one_sided(rule, [[ROWS]], ["name"]) == why
+    assert flips.one_sided(rule, [[ROWS]], [["name"]]) == why
 
 
 def test_a_misspelt_name_in_a_claim_is_found():
     misspelt = claims.Rule(lambda rows: claims.over_cases(
         {"a": dict(rows.iloc[0])}, lambda c: (c.value > 100 and c.vallue > 1, "seen")))
     with pytest.raises(runtime.UserError, match="no 'vallue' there"):
-        flips.one_sided(misspelt, [[ROWS]], ["name"])
+        flips.one_sided(misspelt, [[ROWS]], [["name"]])
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)

@@ -270,7 +270,7 @@ def test_claims_on_norms_hold_on_some_results_and_fail_on_others(item):
             "figure-14": {"attacks": group, "draws": group}}.get(item, attacks)
     with np.errstate(all="ignore"):     # a changed median may be 0
         for rule in claims.claim[item].values():
-            assert rule.open or flips.one_sided(rule, [[data]], []) == ""
+            assert rule.open or flips.one_sided(rule, [[data]], [[]]) == ""
 
 
 def test_a_quoted_mean_is_compared_with_the_interval_of_ours():
