@@ -141,8 +141,8 @@ page.extra("quantities", networks, lambda runs: figures.network_rows(
 #
 # $$r = \frac{\sum (x - \bar x)(y - \bar y)}{\sqrt{\sum (x - \bar x)^2 \sum (y - \bar y)^2}}$$
 #
-# As printed, $x$ stands in place of $y$ in the denominator. As written above, 17 of the 18 coefficients follow from the published Table I
-# ({ref}`audit`).
+# As printed, $x$ stands in place of $y$ in the denominator. As written above, the coefficients follow from the published Table I
+# (the {ref}`audit <audit>` has the exception).
 
 # %%
 def pearson(x, y, twice=False):

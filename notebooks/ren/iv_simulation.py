@@ -220,7 +220,7 @@ page.figure(
 page.extra("trainings", (searches, variants), trainings.reach,
           "Robustness of single networks by training: lowest and highest mean over digits, the published "
           "value and its distance outside; the mean standard deviation over digits beside the published one "
-          "(variants: 2,000 test digits).",
+          "(variants: fewer digits).",
           header={"training": "training", "background": "towards", "networks": "networks", "lowest": "lowest",
                   "highest": "highest", "printed": "published", "outside": "outside by",
                   "spread": "STD over digits", "printed_spread": "published STD"})
