@@ -133,7 +133,7 @@ def test_the_parameters_of_a_small_run_are_called_so(tmp_path, monkeypatch, smal
 
     facts = {"notebook": "chen/iii_roby", "parameters": {}}
     cells = [nbformat.v4.new_code_cell("x", metadata={"tags": ["parameters"]}),
-             *[cell({"kind": "foot"})] * small, cell({"kind": "stamp", "facts": facts})]
+             *[cell({"kind": "own"})] * small, cell({"kind": "stamp", "facts": facts})]
     (tmp_path / "quick").mkdir()
     nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "quick/page.ipynb")
     source = [(tmp_path / "quick/page.ipynb").read_text()]
