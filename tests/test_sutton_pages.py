@@ -14,6 +14,7 @@ from papers.sutton import (
     experiments,
     figures,
     photographs,
+    sketches,
     study,
     tables,
     training_noise,
@@ -228,6 +229,12 @@ def test_pairs_of_cats_alone_are_named():
 
 
 # ---- tables and figures ----------------------------------------------------------------------------------
+def test_the_first_dimension_of_a_property_is_told_also_where_none_or_all_have_it():
+    n = sketches.DIMENSIONS
+    assert [sketches.around(n > limit) for limit in (n[-1], 0, n[1])] == [
+        f"above {n[-1]:,}", f"of at most {n[0]:,}", f"between {n[1]:,} and {n[2]:,}"]
+
+
 def test_a_triangle_is_laid_out_as_printed():
     item = PAPER["table-6"]
     few = made_up([(2, 3)])

@@ -62,7 +62,7 @@ again = page.results(experiments.natural_retrained, optional=True)
 # ASR (Linf PGD) is the success of the paper's attack on correctly classified images (pixels in [0, 1]: ε = 0.3 with 40 steps of 0.01; on CIFAR-10
 # we assume ε = 1/255 with 10 steps of 0.25/255). ASR (L2 PGD) is the success in the L2 ball of the same ε, which is the literal meaning.
 # FSD is the mean distance of two class centres, FSA is meant to be larger for narrower classes, ROBY is the mean overlap of two classes, each
-# rescaled to 0 to 1 within a network; the unscaled overlap is ROBY before that. LeNet
+# rescaled to 0 to 1 within a network; the unscaled overlap is the mean overlap over the mean distance of centres. LeNet
 # was trained with further seeds, so that its values have a range ({ref}`how values are compared <one-choice>`).
 
 # %% mystnb={"code_prompt_hide": "Hide Table I: {type}", "code_prompt_show": "Show Table I: {type}"} tags=["hide-output"]

@@ -181,7 +181,7 @@ page.text((surroundings, classifiers), detection.thresholds,
           "On the worse kind, thresholds on the median distance and on the top-1 purity are right on "
           "{known.median:.0f}% and {known.purity:.0f}% of the training pairs, and on {alone.median:.0f}% and "
           "{alone.purity:.0f}% of the test pairs. Set on OptBrittle instead, the one on the nearest distance "
-          "misses {unknown:.0f}% of OptMargin; so does the classifier mostly (table above).")
+          "misses {unknown:.0f}% of OptMargin; the table above has the share of the classifier.")
 
 # %% [markdown]
 # ### The features are expensive

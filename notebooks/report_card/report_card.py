@@ -53,8 +53,8 @@ scale = page.scale(smoke=dict(images=4), quick=dict(images=8), paper=dict(images
 # %% [markdown]
 # ## Networks of this book
 #
-# The networks are those of {ref}`He et al. <he-3>`: each architecture once trained on clean images and once on adversarial ones. The cards of the
-# MNIST networks are recorded, those of the CIFAR-10 networks not yet. The first line of each card is:
+# The networks are those of {ref}`He et al. <he-3>`: each architecture once trained on clean images and once on adversarial ones. The first
+# line of each recorded card is:
 
 # %%
 DATA = {"mnist": "MNIST", "cifar10": "CIFAR-10"}

@@ -276,7 +276,10 @@ CHANCES = {1.0: "all", 1e-3: "1 in 1,000", 1e-6: "1 in a million", 1e-9: "1 in a
 
 def around(holds):
     """Between which of `DIMENSIONS` a truth value of each, bool [n], becomes true, in words."""
-    first = int(np.argmax(holds))
+    if not np.any(holds):
+        return f"above {DIMENSIONS[-1]:,}"
+    if not (first := int(np.argmax(holds))):
+        return f"of at most {DIMENSIONS[0]:,}"
     return f"between {DIMENSIONS[first - 1]:,} and {DIMENSIONS[first]:,}"
 
 
