@@ -452,7 +452,7 @@ def test_small_runs_of_a_page_have_the_arguments_of_the_experiment_and_the_names
     pages = (experiments.cifar10, experiments.fashion_mnist, experiments.gtsrb, experiments.imagenet)
     for plan, experiment, scale in (
             *((page.plan, page, experiments.PARADOX) for page in pages),
-            (experiments.plan_without_noise, experiments.cifar10_as_printed, experiments.NOISE)):
+            (experiments.plan_without_noise, experiments.cifar10, experiments.NOISE)):
         published = experiment.planned()[0]
         for name, arguments in plan(SimpleNamespace(**scale[profile])).items():
             assert arguments.keys() == published[name].keys()

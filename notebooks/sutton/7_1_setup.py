@@ -291,7 +291,7 @@ facts |= checks.show()
 # | choice | ours | reason |
 # |---|---|---|
 # | sizes in Table 2 | 3 by 3 convolutions, 2 by 2 pools | the parameter counts allow no other size of convolution; pools have no parameters: 2 by 2 is VGG's, and the widths under *Padding* fit it |
-# | dropout, epochs | 0.2 and 50 on CIFAR-10, Fashion-MNIST and GTSRB; 0.4 and 100, as printed, in training with noise | chosen by {ref}`a rule <network-study>` that compares networks with the published accuracies, shares and norms ({ref}`sutton-7-1-1`) |
+# | dropout, epochs | 0.2 and 50; the text has 0.4 and 100 | chosen by {ref}`a rule <network-study>` that compares networks with the published accuracies, shares and norms ({ref}`sutton-7-1-1`) |
 # | batch normalisation | none | Table 2 has none, and the rule chose none |
 # | padding | none | the default of the authors' software; the widths under *Padding* fit it. VGG pads: {ref}`sutton-7-2-3` measures what difference it makes |
 # | where dropout stands | after each pool | the paper has dropout of 0.4 “on the convolutional layers” and does not say after which of them; another is measured beside it in {ref}`sutton-7-2-3` |

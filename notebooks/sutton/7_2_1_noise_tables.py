@@ -49,7 +49,7 @@ PAPER = reference.paper("sutton")
 
 # %% [markdown]
 # Every table and figure of the section beside the printed one; {ref}`the page on training with noise <sutton-7-2-1-noise>` has what they come to.
-# As there, the networks are trained as printed (dropout 0.4, 100 epochs); those of Tables 4 to 12 have half of both.
+# Here, too, the networks are trained with dropout 0.2 for 50 epochs, like those without noise.
 
 # %%
 # At full scale this page shows what the other page has computed; else it computes small networks.
@@ -96,7 +96,7 @@ for (kind, n), number in NUMBER.items():
 # | choice | ours | why |
 # |---|---|---|
 # | radii of the L∞ ball | 0.1, 0.5 and 1 (parameter `sizes` of {ref}`the other page <sutton-7-2-1-noise>`) | lost in our copy of the text; round numbers, chosen with the published accuracies in sight, so that results which depend on them are *not comparable* |
-# | largest radius | 1, although our accuracy is below that of Table 17, which suggests a smaller one | one of the nine pairs is measured |
+# | largest radius | 1, although our accuracy is below that of Table 17, which suggests a smaller one | chosen before these networks were trained, and kept |
 # | radius of the L2 ball | $a\sqrt{n/3}$ ($a$: radius of the L∞ ball; $n$ = 3,072 values in an image) | both kinds have "approximately the same Euclidean norm on average" |
 # | images that norms are averaged over | the way whose spread fits | the text speaks of successful attacks; the printed spread is not that of Tables 6 to 8 |
 # | noisy images, attacked images | not clipped; attacked without noise | no clipping is mentioned; a layer of the network adds the noise, in training only |

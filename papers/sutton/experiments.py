@@ -349,11 +349,13 @@ DIMENSION = 3072  # values of an image
 # sizes   radii of the L-infinity ball of noise
 NOISE = {
     "smoke": dict(problems=1, architecture="sutton-vgg-short", epochs=1, images_train=16, images_test=8,
-                  images_attack=2, draws=4, sizes=(0.1, 0.5, 1.0), seed=0),
+                  images_attack=2, draws=4),
     "quick": dict(problems=1, architecture="sutton-vgg-short", epochs=2, images_train=128, images_test=60,
-                  images_attack=8, draws=10, sizes=(0.1, 0.5, 1.0), seed=0),
-    "paper": dict(problems=9, architecture="sutton-vgg", epochs=100, images_train=10_000, images_test=2_000,
-                  images_attack=10_000, draws=2_000, sizes=(0.1, 0.5, 1.0), seed=0)}
+                  images_attack=8, draws=10),
+    "paper": dict(problems=9, architecture="sutton-vgg", epochs=EPOCHS, images_train=10_000,
+                  images_test=2_000, images_attack=10_000, draws=2_000)}
+NOISE = {profile: settings | dict(dropout=DROPOUT, sizes=(0.1, 0.5, 1.0), seed=0)
+         for profile, settings in NOISE.items()}
 
 
 def measure_noise(class_a, class_b, **settings):
@@ -364,16 +366,17 @@ def measure_noise(class_a, class_b, **settings):
 def plan_noise(scale):
     """One run for each problem, level of noise and kind, the first problem first."""
     return {f"{name_of('cifar10', a, a + 1)}-{noise}-{level}": pair(
-        scale, a, a + 1, noise=noise,
+        scale, a, a + 1, dropout=scale.dropout, noise=noise,
         noise_size=size if noise == "cube" else matching_radius(size, DIMENSION))
         for a in range(scale.problems) for level, size in enumerate(scale.sizes, start=1)
         for noise in ("cube", "ball")}
 
 
 def plan_without_noise(scale):
-    """Small runs of `cifar10_as_printed` beside those with noise: the same problems, trained without."""
-    return {name_of("cifar10", a, a + 1): pair(scale, a, a + 1, noise=None, noise_size=0.0, pictures=False,
-                                               images_random=1) for a in range(scale.problems)}
+    """Small runs of `cifar10` beside those with noise: the same problems, trained without."""
+    return {name_of("cifar10", a, a + 1): pair(scale, a, a + 1, dropout=scale.dropout, noise=None,
+                                               noise_size=0.0, pictures=False, images_random=1)
+            for a in range(scale.problems)}
 
 
 training_noise = Experiment("sutton/training-noise", measure_noise, plan_noise, sizes=(*ATTACKED, "draws"),

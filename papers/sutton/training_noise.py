@@ -29,10 +29,10 @@ def compared(page, noisy):
     """`{kind: (networks trained with this noise, networks trained without)}`: results that a page shows.
 
     noisy   the results of all networks trained with noise
-    Those without noise are the networks as printed; how many images were perturbed does not count here.
+    Those without noise are the networks of Section 7.2.1; how many images were perturbed does not count here.
     """
     plain = replace(
-        page.results(experiments.cifar10_as_printed, plan=experiments.plan_without_noise,
+        page.results(experiments.cifar10, plan=experiments.plan_without_noise,
                      names=[experiments.name_of("cifar10", a, b) for a, b in experiments.problems_of(10)]),
         sizes=experiments.training_noise.sizes)
     return {kind: (noisy.only(lambda run, kind=kind: run["noise"] == kind), plain) for kind in KINDS}
