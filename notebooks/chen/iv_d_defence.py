@@ -311,8 +311,8 @@ page.box(
     + " Where the training protects best (two architectures), ROBY rises on clean images" * larger
     + " and falls on adversarial ones" * (larger and facts["best"]["smaller"]) + "." * larger,
     "Our adversarial training was short. " * bool(facts and facts["short"])
-    + "For {chance} the difference on clean images is smaller than two trainings of one network can differ."
-    * (chance is not None),
+    + "{chance} of {true.original.of} changes on clean images are smaller than retraining one network can "
+    "cause." * (chance is not None),
     facts=facts and facts | {"chance": chance}, results=BOTH,
     picture=defence.draw_slopes(*best) if facts else None,
     alt="A line for each pair from the natural to the robust network: ROBY falls or rises.")

@@ -258,7 +258,7 @@ page.box(
     "network.",
     "On {networks} {names} networks ROBY takes {ratio:.1f}% of the attack's time ({low:.1f}% to "
     "{high:.1f}% by network; paper, ten networks: {paper:.1f}%).",
-    "Each share rests on one timing; two timings of one forward pass differed by up to {error:.0f}%.",
+    "Each share rests on one timing; two timings of one computation differed by up to {error:.0f}%.",
     facts=facts, results=[natural], picture=cost.draw_bars(rows) if facts else None,
     alt="A bar a network: the time of ROBY in percent of the attack's, with the paper's mean as a line.")
 

@@ -311,8 +311,8 @@ page.box(
     "The vote is right on {brittle.hits} of {brittle.of} digits after OptBrittle (paper: "
     "{brittle.paper.region}%) and on {margin.hits} of {margin.of} after OptMargin (paper: "
     "{margin.paper.region}%), which changes digits {ratio:.2g} times as much.",
-    "One network was tested. On another one we had tuned OptBrittle until the vote gave the paper's "
-    "{brittle.paper.region}%, so {brittle.hits} proves little.",
+    "One network was tested. On another we had tuned OptBrittle until the vote gave the paper's "
+    "{brittle.paper.region}%; so the {brittle.hits} proves little.",
     facts=facts, picture=summaries.draw_vote(best) if facts else None,
     alt="Accuracy of the network alone and of a vote over noisy copies, on clean digits and on digits of two "
         "attacks, with intervals and the published values.")

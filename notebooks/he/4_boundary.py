@@ -302,7 +302,7 @@ best = page.best(distances)
 facts = summaries.nearest(best)
 answer = "Not measured yet."
 if facts:
-    answer = ("In random directions far from clean digits, nearer after a noise-resistant attack "
+    answer = ("In random directions: far from clean digits, nearer after a noise-resistant attack "
               "(OptMargin), very near after a smallest-change attack (OptBrittle)."
               if facts["benign"] > facts["margin"] > facts["brittle"] else
               "The three kinds of digit stand in another order in this run.")
@@ -312,7 +312,7 @@ page.box(
     f"{{margin}} after OptMargin, {'at most ' * facts.get('touches', False)}{{brittle}} after OptBrittle "
     "(root mean square, pixels {pixels}; medians of {n} digits).",
     f"{'From clean digits an attack finds a shorter way: ' * bool(facts and facts['missed'])}OptBrittle "
-    "crosses one at {attack:.2g} (mean).",
+    "needs {attack:.2g} (mean).",
     facts=facts, picture=summaries.draw_nearest(best, facts["attack"]) if facts else None,
     alt="Three rows of dots, one dot a digit: the distance to the nearest boundary of clean digits, of "
         "OptMargin and of OptBrittle; a line marks how far OptBrittle moves clean digits.")

@@ -305,9 +305,9 @@ page.box(
     "Do boundary distances reveal that an image was attacked?", answer,
     "Trained on OptMargin (noise-resistant), the classifier errs on {errors.benign:.0f}% of clean and "
     "{errors.margin:.0f}% of attacked digits ({n} each; paper: {print.benign} and {print.margin}%), the "
-    "threshold on at most {limit:.0f}% of either. Trained on OptBrittle, the classifier "
+    "threshold on at most {limit:.0f}% of either. Trained on OptBrittle (smallest change), it "
     "misses {missed:.0f}% of OptMargin (paper: {printed_missed:.0f}%).",
-    "Both learned from {learned:,} digits (paper: {printed:,}); no attack tried to evade them.",
+    "Both rules learned from {learned:,} digits (paper: {printed:,}); no attack tried evading them.",
     facts=facts, picture=detection.draw_compared(facts) if facts else None,
     alt="Histograms of the nearest distance of clean and of OptMargin digits with a threshold; errors of the "
         "classifier and of the threshold on both kinds, with intervals and the published values.")

@@ -273,14 +273,14 @@ page.figure(
 # %%
 best = page.best(searches)
 facts = figures.pruning(best)
-PRICE = "but the label then changes nearer to the digit: less robust, says the paper."
+PRICE = "but the label then changes nearer to the digit (less robust)."
 page.box(
     "Does pruning (greys become black or white) make look-alike images with different labels look different?",
     figures.first(facts, ("always", f"Yes, {PRICE}"), ("traded", f"Mostly, {PRICE}"),
                   ("differ", "With the strongest pruning they do."), "Not in these networks."),
-    "Mixed stepwise with white, a digit changes label: the images before and after have similarity "
-    "{sides.plain:.3f} (1: equal), strongly pruned {sides.pruned:.2f} (paper: {sides.paper:.2f}); the digit "
-    "and the one before {digit.plain:.2f}, strongly pruned {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
+    "From digit to white, strong pruning lowers the similarity (1: equal) across the label change from "
+    "{sides.plain:.3f} to {sides.pruned:.2f} (paper: {sides.paper:.2f}) and raises that of digit and last "
+    "image with its label from {digit.plain:.2f} to {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
     "{n} networks; both effects grow in {shown} of {steps} increases of pruning (paper: all)."
     if facts and facts["traded"] else "",
     facts=facts, picture=figures.draw_pruning(best) if facts else None,

@@ -306,8 +306,8 @@ page.box(
     "Are random images between adversarial versions of one aeroplane misclassified, too?",
     "By the attacked network: {parts.strict} or {parts.loose}, depending on which and how many values vary.",
     "An attack made {versions} misclassified versions; random images draw values between their "
-    "extremes. Varying only values that all versions changed, {strict:.0f}% are misclassified; varying "
-    "those most versions changed, {loose:.1f}% (paper: {paper:.0f}%). {others} other networks "
+    "extremes. If values changed in all versions vary, {strict:.0f}% are misclassified; if those "
+    "changed in most, {loose:.1f}% (paper: {paper:.0f}%). {others} other networks "
     "misclassify {least:.0f}% to {most:.0f}%, either way.",
     "On clean images ours err {times} as the paper's.",
     facts=facts, picture=beyond.draw_networks(facts) if facts else None, results=(sweeps, networks),

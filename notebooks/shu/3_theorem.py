@@ -307,8 +307,8 @@ page.box(
     "Yes, if these images have probability zero, like points on a thin sheet.",
     "In an exact example, further errors on {slabs} sheets without thickness leave the error at {loss}. The "
     "paper conjectures that thin regions where networks disagree have probability zero, too.",
-    "Ours also disagree on ordinary images: {family} LeNets on {clean.percent:.1f}% of {clean.of:,} clean "
-    "test digits, misclassified ones included (95% interval over digits {clean.low:.1f} to "
+    "Yet networks also disagree on ordinary images: {family} LeNets on {clean.percent:.1f}% of {clean.of:,} "
+    "clean test digits, misclassified ones included (95% interval {clean.low:.1f} to "
     "{clean.high:.1f}%).",
     facts=facts | {"slabs": SLABS, "loss": theorem["loss_second"]} | (
         {"family": beyond.NUMBERS[facts["networks"]]} if facts else {}),

@@ -311,7 +311,7 @@ if len(shown := page.best(example)):
         "Not in this run: compare how many images an attack flips with how many noise flips.",
         "Of {tried} images {attack:.0f}% can be attacked (paper: {paper.attack:.0f}%). In {draws:,} "
         "tries noise of five times the attack's length flips {five.hits} of {five.of} of these (95%: "
-        "{five.low:.0f} to {five.high:.0f}%; paper: {paper.five:.0f}%), of ten times {ten.hits} "
+        "{five.low:.0f} to {five.high:.0f}%; paper: {paper.five:.0f}%), tenfold noise {ten.hits} "
         "({ten.low:.0f} to {ten.high:.0f}%; paper: {paper.ten:.0f}%).",
         "We chose the training to match published values, the {paper.attack:.0f}% among them.",
         facts=facts, picture=figures.paradox(shown, PUBLISHED), alt=ALT, results=(example,))

@@ -305,8 +305,8 @@ page.box(
     "Practically never in thousands of dimensions, even at ten times the distance to the boundary.",
     "{needed} crosses ({n:,} dimensions); {draws:,} samples together flip {flat:.1g}% of images. In the "
     "paper {paper:.0f}% flip, with noise ten times a gradient step.",
-    "Real boundaries are nearer than that step. If flat and as near as a stronger attack finds, they "
-    "predict {longest.near:.0f}% flipped on {runs} networks; measured: {longest.flipped.percent:.0f}%."
+    "Real boundaries are nearer than that step: on {runs} networks flat ones as near as a stronger attack "
+    "finds would let {longest.near:.0f}% flip; measured: {longest.flipped.percent:.0f}%."
     if nearest.get("ratio", 1) < 1 else
     "Real boundaries may be nearer than the attack suggests, or curved.",
     facts=nearest | {"n": PICTURE, "draws": draws_published, "paper": float(np.mean(all_pairs)),

@@ -171,7 +171,7 @@ page.box(
     "Yes: with two overlapping balls as classes, a high dimension brings all three together."
     if max(error, by_noise, safe) < 0.01 else "Not all three at once at this distance of the classes.",
     "In {n:,} dimensions nearly all points lie about {epsilon:g} radii from the boundary; {error} lies "
-    "beyond it, misclassified. Noise of one radius flips {noise} (some lie nearer), of ten radii "
+    "beyond it, misclassified. Noise of one radius flips {noise}, noise of ten radii "
     "{large:.0f}%; an attack of {reach:g} radii flips {attack:.1f}%.",
     "Calculated exactly; trained networks were not measured.",
     facts={"n": PICTURE, "epsilon": epsilon, "error": one_in(error),

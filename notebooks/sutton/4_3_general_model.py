@@ -182,10 +182,10 @@ display.show(display.folded("Answers", (
 crossed = crossing_noise(CONE_N, nearest["depth"], CONE_SLOPE)
 page.box(
     "Does random noise still miss a decision boundary that is curved?",
-    "Yes if it bends in one direction (roof); if in all (cone), only if far.",
+    "Yes if it bends in one direction (roof); if in all (cone), only from afar.",
     "In {n:,} dimensions, with the boundary at {depth:g} of the noise's length and slopes of {slope:g}, "
-    "{plane} samples cross a plane, {roof} a roof, {cone} a cone. Noise moves sideways; there a cone comes "
-    "nearer on all sides, a roof on two.",
+    "{plane} samples cross a plane, {roof} a roof, {cone} a cone. Noise goes mostly sideways: a cone "
+    "slopes towards it on all sides, a roof on two.",
     "Calculated, not measured on networks.",
     facts={"depth": nearest["depth"], "n": CONE_N, "slope": CONE_SLOPE,
            **{name: one_in(share) for name, share in crossed.items()}},

@@ -282,7 +282,7 @@ page.box(
     "CIFAR-10 ({pairs.cifar10} pairs; paper: {paper.cifar10:.0f}%), {fashion_mnist:.0f}% on clothes "
     "({pairs.fashion_mnist}; paper: {paper.fashion_mnist:.0f}%), {gtsrb:.0f}% on traffic signs "
     "({pairs.gtsrb}; paper: {paper.gtsrb:.0f}%).",
-    "Images that no step moves (gradient rounded to zero) count as flipped: it fits the paper better.",
+    "Images no step can move (gradient rounded to zero) count as flipped, which fits the paper better.",
     facts=facts, picture=study.draw_test(shares),
     alt="Bars for three data sets: the share of attackable test images, ours and the paper's.")
 

@@ -244,13 +244,12 @@ page.box(
         ("fewest", "No: a small gradient step flips fewer than half, equally long noise practically "
                    "none."),
         "No: a small gradient step flips most images, equally long noise practically none."),
-    "The step flips {step:.0f}% ({logit:.0f}% with unrounded gradients; paper, same pairs: "
-    "{paper.step:.0f}%). Of {perturbed} of these, {one} are flipped by any of {draws:,} equally "
-    "long noise samples (95%: {low:.1f} to {high:.1f}%; paper: {paper.one:.1f}%), {ten:.0f}% by tenfold "
-    "noise (paper: {paper.ten:.0f}%).",
+    "The step flips {step:.0f}% of test images (paper, same pairs: {paper.step:.0f}%). Of "
+    "{perturbed} of these, {one} are flipped by any of {draws:,} equally long noise samples (95%: {low:.1f} "
+    "to {high:.1f}%; paper: {paper.one:.1f}%), {ten:.0f}% by tenfold noise (paper: {paper.ten:.0f}%).",
     figures.first(
         facts, ("cats", "{pairs} of {of} class pairs; all contain cats."),
-        "{pairs} class pairs; two others chose the training (half the paper's dropout and time)."),
+        "{pairs} class pairs; the training (half the paper's dropout and time) was chosen on two others."),
     facts=facts, picture=figures.draw_means(page.best(rest), SHARES, CLASSES), alt=figures.MEANS)
 
 # %%

@@ -210,8 +210,8 @@ page.box(
     figures.first(facts, ("most", "Yes, on average most of them, although the paper chose such signs as "
                                   "probably more robust."),
                   "Yes, but fewer than half of them; the paper chose such signs as probably more robust."),
-    "A gradient step flips {step:.0f}% of test images ({ends} by class pair), {logit:.0f}% with "
-    "unrounded gradients (paper, same pairs: {paper.step:.0f}%). Of {perturbed} flipped "
+    "A gradient step flips {step:.0f}% of test images ({ends} by class pair; paper, same pairs: "
+    "{paper.step:.0f}%). Of {perturbed} flipped "
     "images equally long noise flips {one} ({one_percent:.1f}%; paper: {paper.one:.1f}%).",
     study.limit_of_signs(facts), facts=facts,
     picture=figures.draw_means(figures.learned(signs, LARGER_SIGN), SHARES, CLASSES, facts.get("odd", ())),

@@ -97,9 +97,9 @@ def answer(facts):
     if not facts.get("whole"):
         return "Too few networks are measured to tell."
     which = ("none is shown to. The {name} comes closest: {meaning}." if not facts["predicts"] else
-             "one is shown to rank them so: the {name} ({meaning})." if facts["predicting"] == 1 else
+             "one is shown to do so: the {name} ({meaning})." if facts["predicting"] == 1 else
              "{predicting} are shown to. The {name} comes closest: {meaning}.")
-    return "Of {cheap} papers' measures that take at most a tenth of its time, " + which
+    return "Of {cheap} papers' measures that take at most a tenth of the attack's time, " + which
 
 
 def evidence(facts):
