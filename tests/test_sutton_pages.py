@@ -478,7 +478,7 @@ def test_the_box_on_training_with_noise_follows_the_pairs_and_the_fall():
     somewhat = training_noise.box_facts(levels(68.0, 55.0, 70.0, 61.0, problems=5))
     assert not somewhat["hardly"] and not somewhat["few"]
     assert training_noise.box_facts(levels(68.0, None, 70.0, 61.0)) == {}
-    assert training_noise.box_facts(levels(68.0, 69.0)) == {}
+    assert training_noise.box_facts(levels(68.0)) == {}
     assert len(training_noise.draw_box(levels(68.0, 69.0, 70.0, 51.0)).axes) == 2
 
 

@@ -287,9 +287,9 @@ page.box(
     if not facts or facts["low"] <= 0 else
     "On our {networks} {data} networks, yes, in part: the orders are alike.",
     "ROBY's rank correlation with attack success is {spearman:.2f} (95% interval {low:.2f} to {high:.2f}; 1: "
-    "same order, 0: unrelated; paper: {paper:.0f}). Over all {networks} ROBY spans "
-    "{all_low:.2f} to {all_high:.2f}; over {seeds} trainings of one ({model}) alone {seeds_low:.2f} to "
-    "{seeds_high:.2f}.",
+    "same order, 0: unrelated; paper: {paper:.0f}). ROBY spans {all_low:.2f} to "
+    "{all_high:.2f} over all {networks}, {seeds_low:.2f} to {seeds_high:.2f} over {seeds} trainings of one "
+    "({model}) alone.",
     "Our attack was a third as strong: the paper's changes nearly all labels here.",
     facts=facts, results=[natural], picture=ranking.draw_box(*best) if facts else None,
     alt="Attack success and ROBY: a dot a network, small dots for further trainings of one of them; the "

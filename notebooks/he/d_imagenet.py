@@ -226,9 +226,9 @@ page.box(
     if facts else "Not measured yet.",
     "The vote is right on {benign.percent:.0f}% of {benign.of} photographs, {margin.percent:.0f}% after "
     "the attack (95%: {margin.low:.0f} to {margin.high:.0f}%; paper: {margin.paper}%). "
-    + "On {images} of these "
-    + ("all" if overfits else "{own:.0f}% of the") + " copies with the attack's own noise are misclassified, "
-    + "with fresh noise " + "only " * overfits + "{others:.0f}%.",
+    + "On {images} of the {benign.of}, the attack's own noise "
+    + ("leaves all copies" if overfits else "leaves {own:.0f}% of the copies") + " misclassified, "
+    + "fresh noise " + "only " * overfits + "{others:.0f}%.",
     f"Our network is far smaller{', our attack shorter' * bool(shorter)} than the paper's.",
     facts=facts,
     picture=summaries.draw_copies(best, under_noise) if facts else None,

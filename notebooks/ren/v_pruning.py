@@ -278,10 +278,10 @@ page.box(
     "Does pruning (greys become black or white) make look-alike images with different labels look different?",
     figures.first(facts, ("always", f"Yes, {PRICE}"), ("traded", f"Mostly, {PRICE}"),
                   ("differ", "With the strongest pruning they do."), "Not in these networks."),
-    "From digit to white, strong pruning lowers the similarity (1: equal) across the label change from "
-    "{sides.plain:.3f} to {sides.pruned:.2f} (paper: {sides.paper:.2f}) and raises that of digit and last "
-    "image with its label from {digit.plain:.2f} to {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
-    "{n} networks; both effects grow in {shown} of {steps} increases of pruning (paper: all)."
+    "For digits mixed with white, strong pruning lowers the similarity (1: equal) across the label change "
+    "from {sides.plain:.3f} to {sides.pruned:.2f} (paper: {sides.paper:.2f}) and raises that of digit and "
+    "last image with its label from {digit.plain:.2f} to {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
+    "{n} networks; both effects grow in {shown} of {steps} steps of pruning (paper: all)."
     if facts and facts["traded"] else "",
     facts=facts, picture=figures.draw_pruning(best) if facts else None,
     alt="Two panels, towards white and black, without pruning and at three strengths of it: the similarity "

@@ -302,11 +302,11 @@ display.table(["data", "dimension", "noise radius / attack norm", "published (te
 shares = {f"noise {1 / ratio:g} times as long": tail(sketches.DIMENSIONS, ratio) for ratio in RATIOS}
 page.box(
     "How often does random noise cross a flat decision boundary?",
-    "Practically never in thousands of dimensions, even at ten times the distance to the boundary.",
+    "Practically never in thousands of dimensions, even noise ten times as long as the distance.",
     "{needed} crosses ({n:,} dimensions); {draws:,} samples together flip {flat:.1g}% of images. In the "
     "paper {paper:.0f}% flip, with noise ten times a gradient step.",
-    "Real boundaries are nearer than that step: on {runs} networks flat ones as near as a stronger attack "
-    "finds would let {longest.near:.0f}% flip; measured: {longest.flipped.percent:.0f}%."
+    "Real boundaries are nearer than that step: on {runs} networks flat boundaries at the distance "
+    "a stronger attack finds predict {longest.near:.0f}%; measured: {longest.flipped.percent:.0f}%."
     if nearest.get("ratio", 1) < 1 else
     "Real boundaries may be nearer than the attack suggests, or curved.",
     facts=nearest | {"n": PICTURE, "draws": draws_published, "paper": float(np.mean(all_pairs)),

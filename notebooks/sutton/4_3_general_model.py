@@ -182,7 +182,7 @@ display.show(display.folded("Answers", (
 crossed = crossing_noise(CONE_N, nearest["depth"], CONE_SLOPE)
 page.box(
     "Does random noise still miss a decision boundary that is curved?",
-    "Yes if it bends in one direction (roof); if in all (cone), only from afar.",
+    "Yes if it bends in one direction (roof); not nearby if in all (cone).",
     "In {n:,} dimensions, with the boundary at {depth:g} of the noise's length and slopes of {slope:g}, "
     "{plane} samples cross a plane, {roof} a roof, {cone} a cone. Noise goes mostly sideways: a cone "
     "slopes towards it on all sides, a roof on two.",

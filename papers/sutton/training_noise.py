@@ -15,6 +15,7 @@ from papers.sutton.claims import AVERAGED, PAPER, average
 from report import display
 
 KINDS, LEVELS = {"cube": "L∞", "ball": "L2"}, (1, 2, 3)
+STRONGEST = LEVELS[-1:]     # at this level most pairs are measured, so box and page compare it with no noise
 NUMBER = {(kind, n): 11 + 2 * n + (kind == "ball") for n in LEVELS for kind in KINDS}    # of tables
 QUANTITIES = {"accuracy": ("accuracy", None), "susceptibility": ("adversarial_susceptibility", None),
               **{norm: ("adv_attack_norm", norm) for norm in tables.NORMS}}     # of a panel, with its norm
@@ -86,11 +87,11 @@ def published(kind, n, panel, split, problems):
                     and r["problem"] in problems])
 
 
-def curves(kind, runs, without):
-    """{level: {"size", "problems", panel: {split: mean}}}; level 0 is without noise."""
+def curves(kind, runs, without, levels=LEVELS):
+    """{level: {"size", "problems", panel: {split: mean}}} of some levels, and of level 0, without noise."""
     reading, data = best(runs), {}
     groups = {0: {u["class_a"]: u for u in without.to_dict("records")},
-              **{n: at(runs, kind, n) for n in LEVELS}}
+              **{n: at(runs, kind, n) for n in levels}}
     # The same problems at every size, so that lines join what can be compared.
     common = set.intersection(*(set(nets) for nets in groups.values() if nets))
     common = {a for a in common if not failed(runs, kind, a)} or common
@@ -128,18 +129,18 @@ def draw(kind, runs, without):
 
 
 def rows_of_counting(runs, without):
-    """A row a level of L-infinity noise: the attackable share in both ways to count zero gradients."""
+    """Without noise and with the strongest: the attackable share in both ways to count zero gradients."""
     return [{"noise": f"{v['size']:g}" if v["size"] else "none",
              **{r: v["readings"][r]["susceptibility"] for r in ("found", "lost")},
              "published": published("cube", int(n.split()[1]), "susceptibility", "train", v["problems"])}
-            for n, v in curves("cube", runs, without).items()]
+            for n, v in curves("cube", runs, without, STRONGEST).items()]
 
 
 # ---- the box ---------------------------------------------------------------------------------------------
 def box_facts(levels):
     """What the box names of the `curves` of L-infinity noise: without noise and with the strongest."""
     shares = [v["susceptibility"]["train"] for v in levels.values()]
-    if len(shares) <= len(LEVELS) or None in shares:
+    if len(shares) < 2 or None in shares:
         return {}
     first, *_, last = levels.values()
     problems, small = first["problems"], max(shares[0] - share for share in shares) < SIZEABLE
