@@ -1,5 +1,6 @@
 """The explorer of the home page: its files, a browser's numbers beside PyTorch's, and where it cannot run."""
 import json
+import math
 import re
 import shutil
 from importlib.util import find_spec
@@ -343,6 +344,49 @@ def test_sentences_have_the_numbers_of_their_images(visit, nets):
     page.get_by_role("radio", name="digit 1, test image 2").check()     # black is labelled 1, too
     assert "the search needs two labels" in seen(page, "too")
     assert page.get_by_role("button", name="Run the search").is_disabled()
+
+
+@in_a_browser
+def test_sentences_on_noise_and_on_directions_have_the_numbers_of_pytorch(visit, nets):
+    page, _, _ = visit()
+    page.wait_for_selector(".explorer.ready")
+    source = (explorer.FOLDER / "explorer.js").read_text()
+    seeds = [int(re.search(rf"\b{name} = (\d+)", source)[1]) for name in ("NOISE_SEED", "DIRECTIONS_SEED")]
+    given = page.evaluate("""([noise, others]) => {
+      const core = EXPLORER.core(), grey = core.digits(EXPLORER.digits)[7], plain = x => Array.from(x);
+      const u = core.network(EXPLORER['weights-0']).direction(core.scaled(grey));
+      return {STEP: core.STEP, TOP: core.TOP, grey: plain(grey), u: plain(u),
+              noise: core.directions(200, noise).map(plain), others: core.directions(100, others).map(plain)};
+      }""", seeds)
+    step, net, x = given["STEP"], in_double(nets[0]), images_of(given["grey"]) / 255
+
+    @torch.no_grad()
+    def changed(directions, norms):
+        """[norm, direction] whether an image of this norm in this direction has another label."""
+        moves = norms.view(-1, 1, 1, 1, 1) * images_of(given[directions])
+        labels = net((x + moves).clamp(0, 1).view(-1, 1, 28, 28)).argmax(1)
+        return (labels != net(x).argmax(1)).view(len(norms), -1)
+
+    def norms(first, last=given["TOP"], width=step):
+        return torch.arange(first, last + width / 2, width, dtype=torch.float64)
+
+    along = changed("u", norms(step / 4, width=step / 4))[:, 0]
+    attack = step / 4 * (1 + along.int().argmax().item())
+    flips = changed("noise", norms(step)).sum(1)
+    at = math.ceil(attack / step - 1e-9)
+    half = step * (1 + (flips >= 100).int().argmax().item())
+    tab(page, "Shake and push")
+    text = seen(page, "half of the noise samples")
+    assert f"At norm {at * step:.2f}, {flips[at - 1]} of 200 noise samples" in text
+    assert f"smallest step that does has norm {attack:.2f}; half of the noise samples change it by norm " \
+           f"{half:.2f}, {half / attack:.1f} times as far." in text
+    reached = changed("others", norms(step))
+    first = torch.where(reached.any(0), step * (1 + reached.int().argmax(0)), torch.inf).sort().values
+    tab(page, "Look around")
+    text = seen(page, "of 100 other random directions, ")
+    assert f"changes at norm {attack:.2f}; of 100" in text
+    assert f"{reached.any(0).sum()} change it up to norm {given['TOP']}" in text
+    assert f"nearest at {first[0]:.2f}: {first[0] / attack:.1f} times as far as" in text
 
 
 @in_a_browser
