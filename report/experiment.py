@@ -353,12 +353,15 @@ def gather(experiment, settings, *, which="missing", record=False, function=None
 
 
 def renew(results, experiment, name, arguments):
-    """Compute and record a run that is missing, out of date or smaller; its sizes are never made smaller."""
-    run = results.recorded.get(name)
-    had = {size: run.sizes[size][0] for size in experiment.sizes if run and size in run.sizes}
+    """Compute and record a run that is missing, out of date or smaller.
+
+    A size that it had is not made smaller, but for one that is larger than published now.
+    """
+    run, published = results.recorded.get(name), results.published[name]
+    had = {size: min(run.sizes[size][0], published[size])
+           for size in experiment.sizes if run and size in run.sizes}
     if run is None or name in results.outdated or any(n < arguments[size] for size, n in had.items()):
         larger = {size: max(n, arguments[size]) for size, n in had.items()}
-        published = results.published[name]
         results.recorded[name] = keep(experiment, name, arguments | larger, published)
         _mark_outdated(results, experiment, [name])
 

@@ -161,6 +161,13 @@ def test_a_larger_size_up_to_the_published_one_replaces_a_smaller_one_and_never_
     assert gather(images=9).own["u1"].arguments["images"] == 9 and path(home).read_text() == before
 
 
+def test_a_run_out_of_date_is_computed_no_larger_than_is_published_now(home):
+    gather()
+    smaller = replace(TOY, version=2, scale={"paper": FULL | {"images": 4}})
+    assert fraction(gather(experiment=smaller, images=2)) == 1
+    assert store.read(path(home)).sizes == {"images": [4, 4]}
+
+
 def test_an_own_function_is_shown_beside_what_is_recorded_and_changes_nothing(home):
     gather()
     before = path(home).read_text()
