@@ -119,12 +119,6 @@ class SearchPath:
     moved_inside: torch.Tensor      # bool [N, I], True where x_c replaced x_s, False where it replaced x_b
     similarity: torch.Tensor        # float32 [N, I], SSIM(x_b, x_s) after the replacement; nan after the last
 
-    def record(self, i: int, at: torch.Tensor, mixed: torch.Tensor, mixed_class: torch.Tensor,
-               moved_inside: torch.Tensor, similarity: torch.Tensor) -> None:
-        """Store iteration i, from 0, of the images `at`."""
-        self.mixed[at, i], self.mixed_class[at, i] = mixed, mixed_class
-        self.moved_inside[at, i], self.similarity[at, i] = moved_inside, similarity
-
 
 @dataclass(frozen=True)
 class Pairs:
@@ -200,7 +194,8 @@ def search(model: Model, source: torch.Tensor, background: torch.Tensor, *, thre
         if nearest is not None:
             nearest.offer(*_rows((~same).nonzero().squeeze(1), at, x_c, c_c))
         if path is not None:
-            path.record(i, at, x_c, c_c, same, similarity)
+            path.mixed[at, i], path.mixed_class[at, i] = x_c, c_c
+            path.moved_inside[at, i], path.similarity[at, i] = same, similarity
         ends = similarity > threshold if i + 1 < max_iterations else torch.ones_like(same)
         out, stay = ends.nonzero().squeeze(1), (~ends).nonzero().squeeze(1)
         finished.append((*_rows(out, at, x_s, x_b, c_b), torch.full_like(out, i + 1), similarity[out]))

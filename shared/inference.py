@@ -13,6 +13,7 @@ import contextlib
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -470,11 +471,7 @@ _labels = labels     # for functions with an argument of that name
 
 def classifier(model: Model, *, chunk: int | None = None) -> Callable[[torch.Tensor], torch.Tensor]:
     """`labels` of this model as a function of images alone."""
-
-    def classify(images):
-        return labels(model, images, chunk=chunk)
-
-    return classify
+    return partial(labels, model, chunk=chunk)
 
 
 def accuracy(model: Model, images: torch.Tensor, labels: torch.Tensor) -> float:

@@ -82,17 +82,11 @@ class Box:
         """Float32 [b], in [0, 1]."""
         return self.high - self.low
 
-    def first(self, b: int, *, widest: float = 1.0) -> "Box":
-        """The box of the b widest intervals.
-
-        Raises UserError if there are fewer, or one is wider than `widest`.
-        """
+    def first(self, b: int) -> "Box":
+        """The box of the b widest intervals. Raises UserError if there are fewer."""
         if b not in range(1, len(self.values) + 1):
             raise UserError(f"a box of {b!r} intervals; {len(self.values)} values are changed: allowed are 1 "
                             f"to {len(self.values)}")
-        if (width := float(self.widths.amax())) > widest:
-            raise UserError(f"the widest interval is {width:.3g} wide, at most {widest:g} is allowed; "
-                            "allow more, or sweep over settings that are more alike")
         return replace(self, **{k: getattr(self, k)[:b] for k in ("values", "low", "high", "changed")})
 
     def whole(self) -> "Box":

@@ -144,7 +144,8 @@ def layout(features: torch.Tensor, labels: torch.Tensor, *, p: float = 2) -> Lay
     """
     features, groups = _checked(features, labels, p)
     centres = torch.stack([features[rows].mean(0) for rows in groups])
-    width = torch.stack([_length(features[rows] - c, p).mean() for rows, c in zip(groups, centres)])
+    width = torch.stack([torch.linalg.vector_norm(features[rows] - c, p, dim=1).mean()
+                         for rows, c in zip(groups, centres)])
     return Layout(torch.tensor([len(rows) for rows in groups]), width, torch.pdist(centres, p), p)
 
 
@@ -224,11 +225,6 @@ def _scaled(width, distance, overlap):
 def _norm(values):
     """Values scaled linearly to [0, 1]."""
     return (values - values.min()) / (values.max() - values.min())
-
-
-def _length(difference, p):
-    """Norm over the last dimension."""
-    return torch.linalg.vector_norm(difference, p, dim=-1)
 
 
 def _checked(features, labels, p):

@@ -74,12 +74,11 @@ def susceptibility(model: Model, x: torch.Tensor, y: torch.Tensor, *, generator:
         with _outside_explained(clip):
             smallest = smallest_steps(careful.flips, images, labels, direction, scalings(steps, largest),
                                       clip=clip)
-        hit = smallest.success
-        size = smallest.size[hit]
-        if clip:
-            moved = images[hit] + per_image(size, x) * direction[hit]
-            size = (moved.clamp(0, 1) - images[hit]).flatten(1).norm(dim=1)
-        with _outside_explained(clip):
+            hit = smallest.success
+            size = smallest.size[hit]
+            if clip:
+                moved = images[hit] + per_image(size, x) * direction[hit]
+                size = L2().distance(images[hit], moved.clamp(0, 1))
             by_size = [random_flips(careful.flips, images[hit], labels[hit], size, points, delta, clip=clip)
                        for delta in deltas]
 

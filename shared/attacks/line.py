@@ -55,8 +55,7 @@ def gradients(model: Model, images: torch.Tensor, labels: torch.Tensor,
         return torch.cat([slope.flatten(1), scores.detach()], 1).to(images.device)
 
     with inference.gradients_enabled(), frozen(model):
-        both = runtime.chunked(gradient, images, labels,
-                               chunk=runtime.chunk_size(max(1, images[:1].numel()) * 4 * 128, device))
+        both = runtime.chunked(gradient, images, labels, chunk=inference.chunk_for(model, images, 2))
     size = images.shape[1:].numel()
     return both[:, :size].view(images.shape), both[:, size:]
 

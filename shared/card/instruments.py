@@ -61,7 +61,6 @@ class Task:
         rows = torch.randperm(len(x), generator=self.generator("images"))[:settings["images"]].sort().values
         self.x, self.y = x[rows.to(x.device)], y[rows.to(x.device)]     # drawn: a file may be sorted by class
         self.rows = rows.tolist()
-        self.colour = x.shape[1] != 1
         self.threat, self.l2 = NORMS[settings["norm"]](settings["eps"]), L2(settings["l2"])
 
     def generator(self, *labels: object) -> torch.Generator:
@@ -84,7 +83,8 @@ class Task:
                 "black_box": SquareSearch(threat, PASSES * STEPS * self.restarts),
                 "noise": RandomSearch(threat, DRAWS),
                 # At a larger rate steps end beyond the near boundaries of colour images.
-                "cw": CarliniWagner(rate=0.003 if self.colour else 0.2, c=1.0, searches=3, iterations=100),
+                "cw": CarliniWagner(rate=0.2 if self.x.shape[1] == 1 else 0.003, c=1.0, searches=3,
+                                    iterations=100),
                 "line": LineSearch(512, largest=10.0, loss="margin"),
                 "noise_l2": RandomSearch(l2, DRAWS)}
 

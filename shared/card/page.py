@@ -25,7 +25,7 @@ STYLE = """
 .card{--text:#1c2024;--soft:#667;--line:#ccd;--back:#fff;--shade:#f3f4f7;font:16px/1.5 system-ui,sans-serif;
 color:var(--text);background:var(--back);max-width:68rem;margin:0 auto;padding:1rem;text-align:left}
 .card h1{font-size:1.6rem}.card h2{font-size:1.15rem;margin:2rem 0 .2rem}
-.card p{margin:.3rem 0}.card .soft,.card small{color:var(--soft)}
+.card p{margin:.3rem 0}.card small{color:var(--soft)}
 .card table{border-collapse:collapse;width:100%;font-size:.9rem;font-variant-numeric:tabular-nums;
 color:inherit}
 .card table{table-layout:fixed}.card th:first-child{width:36%}
@@ -102,8 +102,6 @@ def changed(card: Card, measure: Measure) -> str:
 
 def known(shape: list[int]) -> Networks:
     """`{network: {measure: value}}` of the known networks for images of this shape."""
-    if not KNOWN.exists():
-        return {}
     return json.loads(KNOWN.read_text(encoding="utf-8")).get("x".join(map(str, shape)), {})
 
 

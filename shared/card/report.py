@@ -326,18 +326,17 @@ class Card:
             raise UserError(f"no measure {name!r} of {model}; there are: {', '.join([*there, *errors])}")
         return there[name]
 
-    def checks(self, conditions: list[tuple[str, str, float]] | None = None) -> list[dict[str, Any]]:
-        """Whether each model meets the `conditions`; None: those of the card."""
+    def checks(self) -> list[dict[str, Any]]:
+        """Whether each model meets each of the card's `conditions`."""
         return [{"model": model, "name": name, "sign": sign, "limit": limit, "value": value,
                  "met": value is not None and SIGNS[sign](value, limit)}
-                for name, sign, limit in (self.conditions if conditions is None else conditions)
-                for model in self.sections
+                for name, sign, limit in self.conditions for model in self.sections
                 for value in [getattr(self.measures(model).get(name), "value", None)]]
 
-    def failed(self, conditions: list[tuple[str, str, float]] | None = None) -> list[str]:
-        """Those of the `conditions` that a model does not meet, in words."""
+    def failed(self) -> list[str]:
+        """Those of the card's `conditions` that a model does not meet, in words."""
         return ["{model}: {name} = {value}, not {sign} {limit:g}".format(**check)
-                for check in self.checks(conditions) if not check["met"]]
+                for check in self.checks() if not check["met"]]
 
     def json(self) -> dict[str, Any]:
         """Every number, and every point of every picture, as plain values."""

@@ -48,21 +48,16 @@ class Dataset:
         size = "x".join(map(str, self.x_test.shape[1:]))
         facts = (f"{len(self.x_train):,} training and {len(self.x_test):,} test images of {size}, "
                  f"{len(self.classes):,} classes, fingerprint {self.fingerprint}")
+        title = SPECS[self.name].title if self.name in SPECS else Path(self.name).name
         if self.stand_in:
-            title = SPECS[self.name].title
             return (f"EMBEDDED SAMPLE DATA, NOT {title}: the embedded {self.stand_in} ({facts}) replace it; "
                     f"no number from them says anything about {title}.")
-        title = SPECS[self.name].title if self.name in SPECS else Path(self.name).name
         return f"{title}, {SOURCES[self.source]}: {facts}."
 
     def first(self, count: int) -> tuple[torch.Tensor, torch.Tensor]:
         """The first `count` test images and their labels, or all if there are fewer (`runtime.at_most`)."""
         count = runtime.at_most(count, len(self.x_test))
         return self.x_test[:count], self.y_test[:count]
-
-    def _tensors(self):
-        held = {key: getattr(self, key) for key in ("x_train", "y_train", "x_test", "y_test")}
-        return held | {key: value for key, value in self.extra.items() if isinstance(value, torch.Tensor)}
 
 
 # ---- loading ---------------------------------------------------------------------------------------------
@@ -157,7 +152,8 @@ def _open(name, profile, folder, cache, path, *_):
 
 
 def _versions(dataset):
-    return [tensor._version for tensor in dataset._tensors().values()]  # counts writes in place
+    held = (dataset.x_train, dataset.y_train, dataset.x_test, dataset.y_test, *dataset.extra.values())
+    return [value._version for value in held if isinstance(value, torch.Tensor)]    # counts writes in place
 
 
 def _state(path):
