@@ -6,7 +6,6 @@ paper stand in `papers/<key>/audit.py`.
 """
 import copy
 import importlib
-import importlib.util
 import math
 import re
 from collections import Counter
@@ -16,7 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from report import display, prose, reference
+from report import display, prose, reference, repository
 from report.comparison import decimals
 from report.reference import Paper
 from shared import runtime
@@ -101,8 +100,8 @@ class Checks:
     `pool`: it compares tables of one layout, whose columns of one name count as one for random numbers.
     """
 
-    def __init__(self, paper):
-        self.paper, self.functions = paper, {}    # {check: whether it pools}
+    def __init__(self):
+        self.functions = {}    # {check: whether it pools}
 
     def __call__(self, function=None, *, pool=False):
         if function is None:
@@ -229,10 +228,9 @@ def findings(papers=None, *, draws=0, seed=0):
     """
     papers, results = reference.PAPERS if papers is None else papers, []
     for key, paper in papers.items():
-        name = f"papers.{key}.audit"
-        if importlib.util.find_spec(f"papers.{key}") is None or importlib.util.find_spec(name) is None:
+        if not repository.has_module(key, "audit"):
             continue
-        for check, pool in importlib.import_module(name).checks.functions.items():
+        for check, pool in importlib.import_module(f"papers.{key}.audit").checks.functions.items():
             of_check = findings_of(check, Printed(paper))
             if draws:
                 rng = np.random.default_rng(runtime.generator(seed, key, check.__name__).initial_seed())

@@ -8,6 +8,7 @@ from functools import cache
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from papers.chen import audit
 from papers.ren.experiments import searches
@@ -24,7 +25,6 @@ from report.experiment import recorded
 from shared.runtime import UserError
 from shared.susceptibility import percentage
 
-DIGITS = 10     # networks that look for disagreement
 COEFFICIENTS = ("table-2", "table-3")    # of Chen et al., that sorting alone explains
 
 
@@ -84,7 +84,6 @@ def bars(values, axis, *, log=False):
 
     A line is the interval, a tick the paper's value; low, high and published may be None.
     """
-    display.style()
     figure, ax = plt.subplots(figsize=(3.8, 0.8 + 0.4 * len(values)))
     for y, (value, low, high, published) in enumerate(values.values()):
         if log:
@@ -144,7 +143,7 @@ def one_vote():
 def over_fifty():
     """The facts of disagreement over fifty digits: on adversarial images, on noise, on clean digits."""
     fifty, clean = runs_of(lenet_fifty), kept("shu", "procedure-robust-classification")
-    networks = beyond.disagreement(fifty).loc[DIGITS]
+    networks = beyond.disagreement(fifty).loc[10]     # of ten networks
     return {"rate": beyond.over_digits(fifty), "attacked": beyond.interval(networks.attack),
             "noise": beyond.interval(networks.noise), "clean": clean["false"]}
 
@@ -160,7 +159,6 @@ def stopping_rule():
     runs = runs_of(searches)
     runs = runs[runs.background.isin(["white", "black"])]
     stop, = runs.threshold.unique()
-    display.style()
     figure, ax = plt.subplots(figsize=(3.8, 1.7))
     for y, name in enumerate(("separability_mean", "robustness_mean")):
         ax.plot(runs[name], np.full(len(runs), y), "o", ms=5, alpha=0.6, color=display.PALETTE[y])
@@ -177,7 +175,6 @@ def stopping_rule():
 def moving_classes():
     near, far = (row(kept("chen", "extra-readings"), classes=name)
                  for name in ("as they are", "centres ten times as far apart"))
-    display.style()
     figure, axes = plt.subplots(1, 2, figsize=(3.8, 1.8))
     for ax, name, words, color in zip(axes, ("error", "roby"), ("error, %", "ROBY"), display.PALETTE):
         ax.bar(["near", "far"], [near[name], far[name]], color=color, width=0.6)
@@ -191,10 +188,9 @@ def sorted_lists():
     generator = np.random.default_rng(0)
     lists = audit.sorted_uniform_correlations(generator, size=10, pairs=200_000)
     x, y = generator.random((2, 50_000, 10))
-    free = _correlations(x, y)
+    free = stats.pearsonr(x, y, axis=1).statistic
     published = [abs(value) for item in COEFFICIENTS for r in reference.paper("chen")[item].rows
                  for name, value in r.items() if name != "dataset"]
-    display.style()
     figure, ax = plt.subplots(figsize=(3.8, 1.9))
     for values, words, color in ((free, "unsorted", display.PALE), (lists, "sorted", display.PALETTE[0])):
         ax.hist(values, np.linspace(-1, 1, 81), density=True, color=color, label=words)
@@ -203,11 +199,6 @@ def sorted_lists():
     ax.legend(loc="upper left")
     return {"sorted": np.median(lists), "unsorted": abs(round(float(np.median(free)), 2)),
             "least": min(published), "most": max(published), "rank": chen()["rank"]}, figure
-
-
-def _correlations(x, y):
-    x, y = (v - v.mean(axis=1, keepdims=True) for v in (x, y))
-    return (x * y).sum(axis=1) / np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))
 
 
 FINDINGS = {function.__name__: function for function in (

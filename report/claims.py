@@ -10,11 +10,10 @@ The predicates of a paper are in `papers/<key>/claims.py`:
 """
 import dataclasses
 import importlib
-import importlib.util
 import re
 from collections.abc import Callable
 
-from report import prose
+from report import prose, repository
 from report.cell import bare
 from report.prose import NoValue
 from shared import runtime
@@ -85,10 +84,9 @@ class Claims(dict):
 
 def of(paper, item):
     """`{phrase: Rule}` of an item, from its paper's `claims.py`."""
-    name = f"papers.{paper}.claims"
-    if importlib.util.find_spec(f"papers.{paper}") is None or importlib.util.find_spec(name) is None:
+    if not repository.has_module(paper, "claims"):
         return {}
-    return importlib.import_module(name).claim.get(item, {})
+    return importlib.import_module(f"papers.{paper}.claims").claim.get(item, {})
 
 
 def complete(item, rows):

@@ -136,11 +136,11 @@ def chance(cell, whole=None):
     return 2 / (cell.n + 1) if cell.over else 1 - CONFIDENCE
 
 
-def mean_and_half(numbers, confidence=CONFIDENCE):
+def mean_and_half(numbers):
     """The mean of two numbers or more, and half the width of its interval (Student's t)."""
     from scipy.stats import sem, t
     numbers = list(map(float, numbers))
-    return statistics.fmean(numbers), float(t.ppf((1 + confidence) / 2, len(numbers) - 1) * sem(numbers))
+    return statistics.fmean(numbers), float(t.ppf((1 + CONFIDENCE) / 2, len(numbers) - 1) * sem(numbers))
 
 
 # ---- tables as a whole -----------------------------------------------------------------------------------
@@ -211,8 +211,8 @@ def compare(item, rows):
                                     f"{', '.join(item.keys)}")
         key = tuple(_plain(row[k]) for k in item.keys)
         if key in measured:
-            raise runtime.UserError(f"{item.title}: two rows for {_named(item.keys, key)}; "
-                                    "give one a printed row")
+            words = ", ".join(f"{k} {v}" for k, v in zip(item.keys, key))
+            raise runtime.UserError(f"{item.title}: two rows for {words}; give one a printed row")
         measured[key] = flat(row)
     cells = []
     for row in item.rows:
@@ -298,7 +298,3 @@ def flat(row, prefix=""):
 def is_number(value):
     """Whether a value is a number; True and False are none."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
-
-
-def _named(keys, values):
-    return ", ".join(f"{k} {v}" for k, v in zip(keys, values))

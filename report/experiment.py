@@ -166,13 +166,16 @@ class Results:
     yours: bool = False                              # by a function of the reader's, or from its results
     optional: bool = False                           # gives intervals alone: nothing waits for its runs
 
+    def named(self, names, parts=("published", "recorded", "own", "outdated")):
+        """The runs of these names; in parts that are not named all stay."""
+        chosen = {part: getattr(self, part) for part in parts}
+        return replace(self, **{part: {n: runs[n] for n in names if n in runs}
+                                for part, runs in chosen.items()})
+
     def only(self, keep):
         """The runs that `keep` takes, by their arguments and labels: what a figure or table rests on."""
-        names = [n for n, arguments in self.published.items()
-                 if keep((arguments or {}) | self.labels.get(n, {}))]
-        parts = {part: getattr(self, part) for part in ("published", "recorded", "own", "outdated")}
-        return replace(self, **{part: {n: runs[n] for n in names if n in runs}
-                                for part, runs in parts.items()})
+        return self.named([n for n, arguments in self.published.items()
+                           if keep((arguments or {}) | self.labels.get(n, {}))])
 
 
 # ---- what a run rests on ---------------------------------------------------------------------------------

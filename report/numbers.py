@@ -1,10 +1,7 @@
 """Every number that the papers measured, and what became of it: for the front page and its picture."""
 from typing import NamedTuple
 
-from report.comparison import MARKS, is_number, printed_values
-
-COMPARED = MARKS    # the states of a published number that is measured as in the paper
-STATES = *COMPARED, "proxy", "fitted", "unnamed image", "not measured"
+from report.comparison import is_number, printed_values
 
 
 class Number(NamedTuple):
@@ -15,7 +12,7 @@ class Number(NamedTuple):
     column: str
     published: float
     reproduced: float | None
-    state: str            # one of `STATES`
+    state: str            # one of MARKS, or of STATUSES, of `report.comparison`
 
 
 def of(item, kept):

@@ -9,7 +9,6 @@
 
 The text of a page at full scale comes from the recorded runs; what this page measured follows it, folded.
 """
-import dataclasses
 import math
 import os
 import re
@@ -64,13 +63,13 @@ class Page:
 
     def __init__(self, name, namespace):
         self.name, self.started, self.paper_key = name, time.perf_counter(), name.split("/")[0]
-        self.script = parameters.script_of(name)
-        session = os.environ.get("JPY_SESSION_NAME")    # JupyterLab's
-        here = namespace.get("__file__") or session or self.script
-        self.scratch = Path(here).with_suffix("").resolve() != self.script.with_suffix("").resolve()
-        declared = parameters.declared(self.script)
+        script = parameters.script_of(name)
+        # In JupyterLab the session has the notebook's name.
+        here = namespace.get("__file__") or os.environ.get("JPY_SESSION_NAME") or script
+        self.scratch = Path(here).with_suffix("").resolve() != script.with_suffix("").resolve()
+        declared = parameters.declared(script)
         self.parameters = parameters.checked(declared, namespace, sys.argv[1:])
-        self.defaults = {k: p.default for k, p in declared.items()} | parameters.defaults(self.script)
+        self.defaults = {k: p.default for k, p in declared.items()} | parameters.defaults(script)
         self.profile, self.seed = self.parameters["profile"], self.parameters["seed"]
         self.which = self.parameters.get("runs", "missing")
         self.device = runtime.use_device(self.parameters["device"])
@@ -126,11 +125,9 @@ class Page:
         chosen = experiments.gather(experiment, self.settings if wants else None, which=self.which, plan=plan,
                                     record=self.profile == "paper", function=function,
                                     names=None if function is None else names)
-        if names is not None:
-            keep = [n for n in chosen.published if n in names]
-            chosen = dataclasses.replace(chosen, published={n: chosen.published[n] for n in keep}, **{
-                part: {n: v for n, v in getattr(chosen, part).items() if n in keep}
-                for part in ("recorded", "outdated")})
+        if names is not None:   # runs of the page's own plan stay
+            chosen = chosen.named([n for n in chosen.published if n in names],
+                                  ("published", "recorded", "outdated"))
         chosen.optional = optional
         if function is None:
             self.gathered[experiment.name] = chosen
@@ -193,7 +190,7 @@ class Page:
         rows    runs (one DataFrame a set) -> rows named as the printed ones, of values or `Cell`s; a column
                 that the paper does not print is shown after its own, and not judged
         hidden  columns of the rows that claims read and the table does not show
-        judged  `claims`, `note`, `caption`: see `record.build`
+        judged  `note`, `caption`: see `record.build`
         """
         return self._publish(item, results, rows=rows, hidden=hidden, **judged)
 
@@ -255,9 +252,9 @@ class Page:
         stood_in = kept["scale"]["proxies"] if results else self.substitutes
         return ", ".join([whose, *display.stand_ins(stood_in)])
 
-    def _record(self, printed, results, runs, label, measured, *, claims=None, evidence=None, **judged):
+    def _record(self, printed, results, runs, label, measured, *, evidence=None, **judged):
         """The record of what was `measured` in some runs; claims of other items may take its rows."""
-        claims = judging.of(printed.paper, printed.id) if claims is None else claims
+        claims = judging.of(printed.paper, printed.id)
         rows_or_data = measured["rows"] if measured["data"] is None else measured["data"]
         whole = label == "recorded"
         others = dict.fromkeys(i for rule in claims.values() for i in rule.others)
@@ -276,10 +273,10 @@ class Page:
             return judging.complete(printed, pd.DataFrame(rows_or_data)), lacks
         kept = record.read(self.paper_key, item)
         if kept is None:
-            return None, lambda begin: f"the record of {printed.label}"
+            return None, lambda _: f"the record of {printed.label}"
         rows = judging.complete(printed, pd.DataFrame(kept["rows"])) if "rows" in kept else kept.get("data")
         have, of = kept["scale"]["parts"].get("runs", (1, 1))
-        return rows, lambda begin: f"{of - have} of {of} runs of {printed.label}" if have < of else None
+        return rows, lambda _: f"{of - have} of {of} runs of {printed.label}" if have < of else None
 
     def rows(self, item=None):
         """The tidy table of an item, or of all so far, in the columns `tidy.COLUMNS`.

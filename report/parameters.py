@@ -23,7 +23,8 @@ from typing import Annotated
 import yaml
 from pydantic import AfterValidator, BeforeValidator, Field, FiniteFloat, TypeAdapter, ValidationError
 
-from report import git, repository
+from report import git
+from report.repository import ROOT
 from shared import runtime
 from shared.runtime import UserError
 
@@ -122,7 +123,7 @@ RULES = {"profile": {"choices": runtime.PROFILES}, "device": {"choices": runtime
 # ---- declared --------------------------------------------------------------------------------------------
 def script_of(name):
     """The `.py` of notebook `name`, such as `ren/iii_borderline`."""
-    return repository.folder("notebooks") / f"{name}.py"
+    return ROOT / "notebooks" / f"{name}.py"
 
 
 def _cell(path, text=None):

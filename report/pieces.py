@@ -138,7 +138,7 @@ def compared_table(item, source, rows, signs, hidden=(), *, printed_too=True):
     for printed in item.rows:
         key = tuple(printed.get(k) for k in item.keys)
         lines = [[PUBLISHED, *(cell(printed.get(c), printed.get(c), column) for c, column in shown.items())]]
-        if row := by_key.get(key):
+        if row := by_key.pop(key, None):
             own = {c: sign for (at, c), sign in signs.items() if at == key}
             nets = {one.n for one in map(as_cell, map(row.get, shown)) if not one.over} - {None}
             who = f"{source}, n = {nets.pop():g}" if len(nets) == 1 else source
@@ -152,9 +152,8 @@ def compared_table(item, source, rows, signs, hidden=(), *, printed_too=True):
         if len(shown) > 4:  # a wide table: a spread or a range goes under its value
             lines = [[c.replace(" ± ", "<br>± ").replace(" (", "<br>(") for c in line] for line in lines]
         _add(body, rest, first, lines)
-    printed_keys = {tuple(printed.get(k) for k in item.keys) for printed in item.rows}
     for key, row in by_key.items():     # the reader's own: no row was printed for it
-        if key not in printed_keys and any(k is not None for k in key):
+        if any(k is not None for k in key):
             _add(body, rest, [prose.in_words(cell(part)) for part in key], [
                 [source, *(cell(row.get(c), None, column) for c, column in shown.items())]])
     return header, body, rest

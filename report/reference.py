@@ -3,7 +3,6 @@ import dataclasses
 import json
 from functools import cached_property
 
-from report import repository
 from report.repository import ROOT
 from shared import runtime
 
@@ -144,6 +143,5 @@ SHORT = {key: paper.short for key, paper in PAPERS.items()}
 def paper(key):
     """The paper `key`. Raises UserError for an unknown key."""
     if key not in PAPERS:
-        repository.folder("book/reference")
         raise runtime.UserError(f"unknown paper {key!r}; allowed: {', '.join(KEYS)}")
     return PAPERS[key]

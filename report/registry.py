@@ -6,11 +6,11 @@ float32 images in [0, 1], NCHW, and returns logits.
 """
 import functools
 import importlib
-import importlib.util
 import pkgutil
 
 import torch
 
+from report import repository
 from shared import runtime
 from shared.training.recipe import Recipe
 
@@ -30,28 +30,16 @@ def architecture(name, **options):
     return register
 
 
-def _modules():
-    papers = importlib.import_module("papers")
-    return [m.name for m in pkgutil.iter_modules(papers.__path__)
-            if m.ispkg and _has_models(m.name)]
-
-
-def _has_models(key):
-    try:
-        return importlib.util.find_spec(f"papers.{key}.models") is not None
-    except ModuleNotFoundError:     # no paper has this key
-        return False
-
-
 def is_paper(key):
     """Whether an architecture of this key is a paper's, not a reader's own."""
-    return key.isidentifier() and _has_models(key)
+    return key.isidentifier() and repository.has_module(key, "models")
 
 
 def names():
     """Names of all architectures: whatever `models.py` of the papers register."""
-    for module in _modules():
-        importlib.import_module(f"papers.{module}.models")
+    for module in pkgutil.iter_modules(importlib.import_module("papers").__path__):
+        if module.ispkg and repository.has_module(module.name, "models"):
+            importlib.import_module(f"papers.{module.name}.models")
     return tuple(_BUILDERS)
 
 

@@ -1,4 +1,5 @@
 """The book's repository: its folders, wherever a command is started."""
+import importlib.util
 from pathlib import Path
 
 from shared import runtime
@@ -7,12 +8,12 @@ ROOT = Path(__file__).resolve().parents[1]
 runtime.FOLDERS["BOUNDARY_RESULTS"] = "results"    # so that messages name this variable, too
 
 
-def folder(name):
-    """A folder of the repository. Raises UserError where this package is installed without it."""
-    if not (ROOT / name).is_dir():
-        raise runtime.UserError(f"no {name} in {ROOT}: the book's pages and printed values need a clone of "
-                                "its repository; run this there (the instruments work without)")
-    return ROOT / name
+def has_module(key, name):
+    """Whether paper `key` has a module of this name, such as `models`; no where no paper has this key."""
+    try:
+        return importlib.util.find_spec(f"papers.{key}.{name}") is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def results_folder():

@@ -5,7 +5,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from report import display
-from report.numbers import COMPARED
+from report.comparison import MARKS
 
 FEWEST = 4          # numbers that are worth a picture
 SPREAD = 2.0        # the ratios shown reach from 10^-SPREAD to 10^SPREAD; what lies beyond stands at the ends
@@ -34,9 +34,9 @@ def draw(numbers, group, *, urls=None):
     bars = []
     for k, (label, measured) in enumerate(group.items()):
         measured = [n for n in measured if n.reproduced is not None]
-        compared = any(n.state in COMPARED for n in measured)
+        compared = any(n.state in MARKS for n in measured)
         for own, opacity in ((True, 0.8), (False, FADED)):
-            some = [n for n in measured if (n.state in COMPARED) == own]
+            some = [n for n in measured if (n.state in MARKS) == own]
             if some:
                 points = left.scatter(*([max(abs(v), low) for v in values] for values in
                                         zip(*((n.published, n.reproduced) for n in some))),
@@ -45,7 +45,7 @@ def draw(numbers, group, *, urls=None):
                                       clip_on=False)
                 if urls:
                     points.set_urls([urls(n) for n in some])
-        ratios = [abs(n.reproduced / n.published) for n in measured if n.state in COMPARED and n.published]
+        ratios = [abs(n.reproduced / n.published) for n in measured if n.state in MARKS and n.published]
         bars.append([math.log10(min(max(ratio, 10**-SPREAD), 10**SPREAD)) for ratio in ratios])
     left.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high), xlabel="published",
              ylabel="reproduced", aspect="equal")

@@ -41,15 +41,19 @@ def rows(item, record, source=""):
     published  the printed value; none for a value on embedded sample data
     source     where the values come from, in words
     """
-    lines = []
-    for row in record.get("rows") or []:
-        key = tuple(row.get(k) for k in item.keys)
-        words = ", ".join(f"{k}={v}" for k, v in zip(item.keys, key) if v is not None)
-        lines += _values(item, words, key, {k: v for k, v in row.items() if k not in item.keys})
-    lines += _values(item, "", (), record.get("data") or {})
     printed = {} if record["scale"]["proxies"] else _printed(item)
-    return [{k: v for k, v in row.items() if k != "key"} | {
-        "published": printed.get((row["key"], row["column"])), "source": source} for row in lines]
+
+    def values(key, measured):
+        words = ", ".join(f"{k}={v}" for k, v in zip(item.keys, key) if v is not None)
+        cells = {name: as_cell(value) for name, value in comparison.flat(measured).items()}
+        return [{"item": item.id, "row": words, "column": name, "value": cell.value,
+                 "n": cell.n if cell.of is None else cell.of, "low": cell.low, "high": cell.high,
+                 "published": printed.get((key, name)), "source": source}
+                for name, cell in cells.items() if comparison.is_number(cell.value)]
+
+    lines = [line for row in record.get("rows") or [] for line in values(
+        tuple(row.get(k) for k in item.keys), {k: v for k, v in row.items() if k not in item.keys})]
+    return lines + values((), record.get("data") or {})
 
 
 def _printed(item):
@@ -57,13 +61,6 @@ def _printed(item):
     printed = {(tuple(row.get(k) for k in item.keys), name): value
                for row in item.rows for name, value in comparison.flat(row).items()}
     return printed | {((), name): value for name, value in item.printed_numbers.items()}
-
-
-def _values(item, words, key, measured):
-    cells = {name: as_cell(value) for name, value in comparison.flat(measured).items()}
-    return [{"item": item.id, "row": words, "key": key, "column": name, "value": cell.value,
-             "n": cell.n if cell.of is None else cell.of, "low": cell.low, "high": cell.high}
-            for name, cell in cells.items() if comparison.is_number(cell.value)]
 
 
 def frame(rows_):

@@ -223,7 +223,7 @@ def test_columns_of_tables_with_rows_and_with_lines():
 
 
 def test_checks_remember_what_is_pooled():
-    checks = Checks("ren")
+    checks = Checks()
     alone, pooled = checks(lambda p: p), checks(pool=True)(lambda p: [p])
     assert checks.functions == {alone: False, pooled: True}
 

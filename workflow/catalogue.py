@@ -58,8 +58,3 @@ def items(name):
 def needs(name):
     """Names of the notebooks whose finished runs this one reads."""
     return _declared(name).get("needs", [])
-
-
-def pages():
-    """`{(paper, item): notebook}` for all items that have a page."""
-    return {(name.split("/")[0], item): name for name in notebooks() for item in items(name)}

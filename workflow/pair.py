@@ -47,11 +47,6 @@ def _halves(nb):
     return ipynb, jupytext.writes(nb, fmt="py:percent")
 
 
-def expected(text):
-    """The normal form of both files, (.ipynb, .py), from the script."""
-    return _halves(jupytext.read(text))
-
-
 def on_save(model, path, contents_manager, **_):
     """JupyterLab calls this before it saves a file (`workflow/jupyter.json`): a page is saved as committed.
 
@@ -81,7 +76,7 @@ def main(root="notebooks", check=False):
     bad = [f"{p}: no script" for p in files if p.suffix == ".ipynb" and p.with_suffix(".py") not in texts]
     for text in texts:
         ipynb = text.with_suffix(".ipynb")
-        for path, wanted in zip((ipynb, text), expected(text)):
+        for path, wanted in zip((ipynb, text), _halves(jupytext.read(text))):
             if path.exists() and path.read_text(encoding="utf-8") == wanted:
                 continue
             if check:

@@ -10,10 +10,11 @@ import matplotlib.pyplot as plt
 from places import label, pages, place
 
 from report import display, numbers, record, reference, scatter
+from report.comparison import MARKS
 from report.display import badge, markdown_table
 from report.verdict import COUNTED, NOT_MEASURED, NOTHING, VERDICTS
 
-OF_NUMBERS = ("measured", *numbers.COMPARED, "not comparable", "not measured")
+OF_NUMBERS = ("measured", *MARKS, "not comparable", "not measured")
 
 
 @cache
@@ -88,8 +89,8 @@ def printed_twice():
 def states(measured):
     """`{what became of them: how many}` of some `Number`s, as the tables name it; see OF_NUMBERS."""
     n = Counter(number.state for number in measured)
-    marks = [n[mark] for mark in numbers.COMPARED]
-    apart = sum(n[state] for state in numbers.STATES if state not in (*numbers.COMPARED, NOT_MEASURED))
+    marks = [n[mark] for mark in MARKS]
+    apart = n.total() - sum(marks) - n[NOT_MEASURED]
     return dict(zip(OF_NUMBERS, (sum(marks), *marks, apart, n[NOT_MEASURED])))
 
 
@@ -111,7 +112,7 @@ def headline(_):
     words = verdict_counts()
     confirmed, refuted, undecided = (words.get(word, 0) for word in COUNTED)
     others = sum(words.values()) - confirmed - refuted - undecided
-    near, open_, differ = (counts[mark] for mark in numbers.COMPARED)
+    near, open_, differ = (counts[mark] for mark in MARKS)
     return (f"The papers have {sum(words.values())} tables, figures, algorithms and theorems. "
             f"Of these, **{confirmed}** are confirmed, **{refuted}** not confirmed and **{undecided}** "
             f"undecided. The other {others} have nothing to confirm (theory, code, drawings, lists) or are "
@@ -151,9 +152,8 @@ def failed(_):
 def scattered(_):
     """The picture of all reproduced numbers: each point leads to its table."""
     display.style()
-    whole = [n for n in all_numbers() if n.reproduced is not None]
-    group = {name: [n for n in whole if n.paper == key] for key, name in reference.SHORT.items()}
-    figure = scatter.draw(whole, group, urls=lambda n: (
+    group = {name: [n for n in all_numbers() if n.paper == key] for key, name in reference.SHORT.items()}
+    figure = scatter.draw(all_numbers(), group, urls=lambda n: (
         f"../notebooks/{pages()[n.paper, n.item]}.html#{label(n.paper, n.item)}"))
     if figure is None:
         return ""

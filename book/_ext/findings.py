@@ -16,6 +16,7 @@ PICTURE = re.compile(r"\{(?:figure|image)\} (\S+)\n(?::name: .+\n)?:alt: (.+)")
 def finding(argument, text):
     """A finding: its sentences and its picture, for the argument `NAME what the picture shows`."""
     name, alt = argument.split(" ", 1)
+    display.style()
     try:
         facts, figure = FINDINGS[name]()
     except UserError as error:

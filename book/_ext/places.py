@@ -71,7 +71,8 @@ def titled(name):
 @cache
 def pages():
     """`{(paper, item): notebook}`; the notebooks do not change while a book is built."""
-    return catalogue.pages()
+    return {(name.split("/")[0], item): name
+            for name in catalogue.notebooks() for item in catalogue.items(name)}
 
 
 def label(paper, item):

@@ -7,7 +7,7 @@ from scipy import stats
 
 from papers.findings import Checks, attainable, rounds_to
 
-checks = Checks("chen")
+checks = Checks()
 METRICS = ("fsa", "fsd", "roby")
 NORMS = {"inf": "table-2", "2": "table-3"}  # attack and metric in one norm, and where its correlations stand
 # github.com/Allen-piexl/ROBY (revision 4d161b3), read, not copied.

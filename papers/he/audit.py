@@ -3,7 +3,7 @@ import numpy as np
 
 from papers.findings import Checks, attainable, rounds_to, stated
 
-checks = Checks("he")
+checks = Checks()
 NETS = ("mnist_normal", "mnist_adv", "cifar10_normal", "cifar10_adv")
 RATES = ("false_pos_benign_pct", "false_neg_optbrittle_pct", "false_neg_optmargin_pct")
 

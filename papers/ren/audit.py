@@ -4,7 +4,7 @@ import pandas as pd
 
 from papers.findings import Checks, rounds_to, stated
 
-checks = Checks("ren")
+checks = Checks()
 
 
 def ssim_by_pruning(p, column, background):

@@ -6,7 +6,7 @@ from scipy import integrate, stats
 from papers.findings import Checks, stated
 from report import display
 
-checks = Checks("shu")
+checks = Checks()
 
 
 def distances(p):

@@ -7,7 +7,7 @@ from papers.sutton.experiments import DIMENSION, SIGNS
 from papers.sutton.figures import DATASETS
 from papers.sutton.tables import SPLITS
 
-checks = Checks("sutton")
+checks = Checks()
 RANDOM_TABLES = {1: "table-9", 2: "table-10", 5: "table-11", 10: "table-12"}  # by size of the draw
 NOISE = {"cube": ("table-13", "table-15", "table-17"), "ball": ("table-14", "table-16", "table-18")}
 NOISE_TABLES = ", ".join(sorted(NOISE["cube"] + NOISE["ball"]))
