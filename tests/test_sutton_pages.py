@@ -221,13 +221,6 @@ def test_the_box_on_traffic_signs_names_the_odd_pair_of_lowest_accuracy():
     assert study.limit_of_signs(study.facts_of_signs(runs[:0], shares, 5)) == "One network a pair."
 
 
-def test_pairs_of_cats_alone_are_named():
-    names = experiments.CLASSES["cifar10"]
-    assert study.facts_of_pairs(made_up([(2, 3), (3, 4)]), SHARES, 43, names)["cats"]
-    assert not study.facts_of_pairs(made_up([(2, 3), (4, 5)]), SHARES, 43, names)["cats"]
-    assert study.facts_of_pairs(UNITS[:0], SHARES, 43, names) == {}
-
-
 # ---- tables and figures ----------------------------------------------------------------------------------
 def test_the_first_dimension_of_a_property_is_told_also_where_none_or_all_have_it():
     n = sketches.DIMENSIONS
@@ -257,8 +250,8 @@ def test_a_problem_without_any_attack_is_shown_too():
 
 
 def test_small_shares_have_more_digits():
-    texts = [figures.in_percent(v) for v in (None, 0, 0.001, 0.26, 41.49, 100)]
-    assert texts == ["no image", "0%", "less than 0.01%", "0.26%", "41.5%", "100.0%"]
+    texts = [figures.in_percent(v) for v in (0, 0.001, 0.26, 41.49, 100)]
+    assert texts == ["0%", "less than 0.01%", "0.26%", "41.5%", "100.0%"]
 
 
 def test_numbers_of_a_claim():

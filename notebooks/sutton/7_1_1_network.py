@@ -273,9 +273,7 @@ facts = study.facts_of_test(shares)
 page.box(
     "Which training gives networks like the paper's?",
     figures.first(
-        facts, ("only_there", "None so far: of twelve trainings, the best (half the paper's dropout and "
-                             "training time) comes near on CIFAR-10 only."),
-        ("nowhere", "None so far: of twelve trainings, not even the best comes near."),
+        facts, ("nowhere", "None so far: of twelve trainings, not even the best comes near."),
         "None so far: of twelve trainings, the best (half the paper's dropout and training time) comes near "
         "on {near} only."),
     "On {n} class pairs not used for this choice, a gradient step flips {cifar10:.0f}% of test images on "

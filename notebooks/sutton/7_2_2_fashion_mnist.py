@@ -160,9 +160,6 @@ figures.show_means(page, "fashion-means", pairs, SHARES, CLASSES)
 
 # %%
 page.text((pairs, printed), lambda u, plain: study.as_printed_in_words(u, plain, SHARES))
-page.text(printed, lambda u: study.printed_facts(u, SHARES),
-          "Over {n} pairs that are trained as printed, {ours:%} of the test images are attackable (paper, "
-          "same pairs: {paper:%}).")
 page.text(again, lambda u: figures.retrained_in_words(u, CLASSES))
 
 # %% [markdown]

@@ -176,14 +176,14 @@ page.text((pairs, printed), lambda u, plain: study.as_printed_in_words(u, plain,
 # :::
 
 # %%
-page.extra("gtsrb-readings", (printed, pairs, others), lambda *frames: study.readings_beside(SHARES, *frames),
+page.extra("gtsrb-readings", (pairs, printed, others), lambda *frames: study.reading_rows(SHARES, *frames),
            "Mean absolute deviation of the attackable test share from the published one, in points, over the "
            "pairs with a network whose training did not fail",
            header={"reading": "network", "networks": "networks", "failed": "failed", "problems": "pairs",
                    "zero": "deviation", "found": "deviation, zero gradients not attackable",
                    "near": f"pairs within {study.NEAR} points"})
-page.text((printed, pairs, others), lambda *frames: study.nearest_in_words(
-    study.readings_beside(SHARES, *frames)))
+page.text((pairs, printed, others), lambda *frames: study.nearest_in_words(
+    study.reading_rows(SHARES, *frames)))
 
 # %% [markdown]
 # ## Three things to remember

@@ -3,7 +3,8 @@
 Sections 4 and 5, the theorems: `theory` (formulas, exact values), `theorem` (a statement on its page),
 `sketches` (curves and figures), `explorer` (the figure with sliders).
 Section 7, the experiments: `models`, `experiments`, `class_pairs` (how one is measured); `definitions` (the
-checks of Section 7.1), `tables` and `figures` (rows and drawings of Section 7.2), `readings` and
-`study` (the rules that ask which network it is).
+checks of Section 7.1), `tables` and `figures` (rows and drawings of Section 7.2), `study` (the rules that ask
+which network it is), `noise` and `training_noise` (training with noise), `traffic_signs` (their data),
+`photographs` (ImageNet).
 All sections: `claims`, `audit`.
 """

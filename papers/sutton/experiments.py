@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 
 from papers import imagenet_samples
+from papers.scales import scales
 from papers.sutton import models, traffic_signs
 from papers.sutton.class_pairs import compare_bf16, measure_images
 from papers.sutton.noise import BallNoise, CubeNoise, matching_radius
@@ -284,23 +285,20 @@ def plan_retrained(plan, problem, scale):
 # ---- CIFAR-10 (Section 7.2.1) ----------------------------------------------------------------------------
 SHOWN = (0, 3)  # aeroplane and cat, of Figures 1, 11, 12 and 14
 PICKED = [*problems_of(len(CLASSES["cifar10"])), SHOWN]     # the problems of the figures
-# Settings that several experiments share, by profile.
-SMOKE = dict(architecture="sutton-vgg-short", dropout=DROPOUT, epochs=1, images_train=16, images_test=8,
-             images_attack=1, images_random=1, draws=4, seed=0)
-QUICK = dict(architecture="sutton-vgg-short", dropout=DROPOUT, epochs=100, images_train=64, images_test=100,
-             images_attack=6, images_random=3, draws=20, seed=0)
+LARGE = ["sutton-vgg-short", "sutton-vgg-short", "sutton-vgg"]      # the network of CIFAR-10 at each scale
 
 
-def published(images):
-    """The published settings of problems that have at most so many training images."""
-    return dict(architecture="sutton-vgg-short", dropout=DROPOUT, epochs=EPOCHS, images_train=images,
-                images_test=2_000, images_attack=images, images_random=images, draws=2_000, seed=0)
+def by_profile(images, **more):
+    """Settings by profile, alike but for `more`; a problem has at most so many training images."""
+    return scales(**dict(
+        architecture="sutton-vgg-short", dropout=DROPOUT, epochs=[1, 100, EPOCHS],
+        images_train=[16, 64, images], images_test=[8, 100, 2_000], images_attack=[1, 6, images],
+        images_random=[1, 3, images], draws=[4, 20, 2_000], seed=0) | more)
 
 
-CIFAR10 = {
-    "smoke": SMOKE | dict(classes=2, printed=1, again=1),
-    "quick": QUICK | dict(classes=2, epochs=80, images_attack=4, images_random=2, printed=0, again=0),
-    "paper": published(10_000) | dict(classes=10, architecture="sutton-vgg", printed=10, again=len(SEEDS))}
+CIFAR10 = by_profile(10_000, architecture=LARGE, classes=[2, 2, 10], epochs=[1, 80, EPOCHS],
+                     images_attack=[1, 4, 10_000], images_random=[1, 2, 10_000], printed=[1, 0, 10],
+                     again=[1, 0, len(SEEDS)])
 
 
 def sized(settings):
@@ -347,15 +345,9 @@ cifar10_as_printed = Experiment("sutton/cifar10-as-printed", measure_cifar10,
 # ---- CIFAR-10, trained with random noise (Sections 7.1.4 and 7.2.1) --------------------------------------
 DIMENSION = 3072  # values of an image
 # sizes   radii of the L-infinity ball of noise
-NOISE = {
-    "smoke": dict(problems=1, architecture="sutton-vgg-short", epochs=1, images_train=16, images_test=8,
-                  images_attack=2, draws=4),
-    "quick": dict(problems=1, architecture="sutton-vgg-short", epochs=2, images_train=128, images_test=60,
-                  images_attack=8, draws=10),
-    "paper": dict(problems=9, architecture="sutton-vgg", epochs=EPOCHS, images_train=10_000,
-                  images_test=2_000, images_attack=10_000, draws=2_000)}
-NOISE = {profile: settings | dict(dropout=DROPOUT, sizes=(0.1, 0.5, 1.0), seed=0)
-         for profile, settings in NOISE.items()}
+NOISE = scales(problems=[1, 1, 9], architecture=LARGE, dropout=DROPOUT, epochs=[1, 2, EPOCHS],
+               images_train=[16, 128, 10_000], images_test=[8, 60, 2_000], images_attack=[2, 8, 10_000],
+               draws=[4, 10, 2_000], sizes=(0.1, 0.5, 1.0), seed=0)
 
 
 def measure_noise(class_a, class_b, **settings):
@@ -383,10 +375,8 @@ training_noise = Experiment("sutton/training-noise", measure_noise, plan_noise, 
                             scale=NOISE)
 
 # ---- Fashion-MNIST (Section 7.2.2) -----------------------------------------------------------------------
-FASHION_MNIST = {
-    "smoke": SMOKE | dict(classes=4, printed=1, again=1),
-    "quick": QUICK | dict(classes=2, epochs=60, printed=0, again=0),
-    "paper": published(12_000) | dict(classes=10, printed=9, again=len(SEEDS))}
+FASHION_MNIST = by_profile(12_000, classes=[4, 2, 10], epochs=[1, 60, EPOCHS], printed=[1, 0, 9],
+                           again=[1, 0, len(SEEDS)])
 
 
 def measure_fashion_mnist(class_a, class_b, **settings):
@@ -422,10 +412,8 @@ NETWORKS = [(a, architecture, n) for a, architectures, seeds in (
                 (0, ("public",), 4),      # one training failed
                 *((a, ("", "bn", "public"), 1) for a in (1, 2, 3, 4)))
             for architecture in architectures for n in range(seeds)]
-GTSRB = {
-    "smoke": SMOKE | dict(classes=2, others=2, printed=1, again=1),
-    "quick": QUICK | dict(classes=2, others=1, printed=0, again=0, epochs=50, images_train=32),
-    "paper": published(2_000) | dict(classes=6, others=len(NETWORKS), printed=5, again=len(SEEDS))}
+GTSRB = by_profile(2_000, classes=[2, 2, 6], others=[2, 1, len(NETWORKS)], epochs=[1, 50, EPOCHS],
+                   images_train=[16, 32, 2_000], printed=[1, 0, 5], again=[1, 0, len(SEEDS)])
 
 
 def measure_gtsrb(class_a, class_b, **settings):
@@ -556,10 +544,8 @@ def _audit(careful, images, labels, sizes, deltas, seed, generator, *, tries=32)
 
 
 # blocks  of `size` images;  largest  of the 256 scalings of an attack
-IMAGENET = {
-    "smoke": dict(network="squeezenet", blocks=1, size=4, draws=4, largest=5.0, seed=0),
-    "quick": dict(network="squeezenet", blocks=1, size=6, draws=40, largest=5.0, seed=0),
-    "paper": dict(network="squeezenet", blocks=50, size=20, draws=2_000, largest=5.0, seed=0)}
+IMAGENET = scales(network="squeezenet", blocks=[1, 1, 50], size=[4, 6, 20], draws=[4, 40, 2_000], largest=5.0,
+                  seed=0)
 
 
 def model_of(network, seed):
@@ -640,10 +626,8 @@ def study_runs(epochs):
            [(pair, n, 2 * epochs, seed) for n in LONGER for pair in PAIRS for seed in (0, 1)]
 
 
-STUDY = {
-    "smoke": SMOKE | dict(networks=1, images_attack=4),
-    "quick": QUICK | dict(networks=2, epochs=1, images_attack=20, images_random=2),
-    "paper": published(10_000) | dict(networks=12, images_attack=1_000, images_random=50)}
+STUDY = by_profile(10_000, networks=[1, 2, 12], epochs=[1, 1, EPOCHS], images_attack=[4, 20, 1_000],
+                   images_random=[1, 2, 50])
 
 
 def measure_study(classes, architecture, dropout, penalty, **settings):
@@ -668,6 +652,5 @@ network_study = Experiment("sutton/network-study", measure_study, plan_study, sc
 
 # ---- the summary (Section 3) -----------------------------------------------------------------------------
 # The page shows what the other pages have recorded; in `smoke` and `quick` it computes few runs a data set.
-FEW = dict(classes=2, network="squeezenet", blocks=1, size=4, largest=5.0)
-PARADOX = {"smoke": SMOKE | FEW, "quick": QUICK | FEW | dict(epochs=40, size=2),
-           "paper": published(10_000) | FEW}
+PARADOX = by_profile(10_000, classes=2, epochs=[1, 40, EPOCHS], network="squeezenet", blocks=1,
+                     size=[4, 2, 4], largest=5.0)

@@ -57,8 +57,6 @@ def scale_words(runs, of):
 
 def in_percent(share):
     """A share in percent as text, finer where it is small."""
-    if share is None:
-        return "no image"
     if 0 < share < 0.005:
         return "less than 0.01%"
     return "0%" if share == 0 else f"{share:.2f}%" if share < 1 else f"{share:.1f}%"
@@ -118,7 +116,7 @@ def box_facts(runs, printed, of, larger=None):
     of       how many pairs the page has
     larger   see `learned`
     """
-    good = learned(runs, larger) if len(runs) else runs
+    good = learned(runs, larger)
     shares = means(good, printed)
     step, one, ten = shares["step"], shares[DELTAS[0]], shares[DELTAS[-1]]
     if not one["of"]:
@@ -264,8 +262,8 @@ def with_retraining(rows, larger=None):
     keys = "quantity", "delta_inferred", "norm", "split", "problem", "class_a", "class_b"
 
     def both(runs, again):
-        trained = rows(learned(again, larger)) if len(again) else []
-        return over_alike(rows(runs), trained, keys, ("train", "test", "mean", "std"), whole=100)
+        return over_alike(rows(runs), rows(learned(again, larger)), keys, ("train", "test", "mean", "std"),
+                          whole=100)
     return both
 
 
@@ -281,7 +279,7 @@ def compared_where_learned(rows, larger=None):
 
 def retrained_in_words(again, names):
     """How far further trainings of one problem lie apart; nothing of fewer than two that succeeded."""
-    trained = learned(again) if len(again) else again
+    trained = learned(again)
     parts = [part for part in trained.get("test", ()) if part["attack"]["l2"]["count"]]
     if len(parts) < 2:
         return ""
@@ -428,34 +426,6 @@ def draw_detail(runs):
                 label=f"{label} ({len(values):,}{beyond})")
     ax.set(xlabel="Euclidean norm", ylabel="density")
     ax.legend()
-    return figure
-
-
-# ---- Figures 15 and 16 -----------------------------------------------------------------------------------
-PANELS = {"accuracy": "accuracy (%)", "susceptibility": "attackable (%)", "l1": "ℓ₁ norm of attacks",
-          "l2": "Euclidean norm of attacks", "linf": "ℓ∞ norm of attacks"}
-
-
-def draw_noise(data, printed, ball):
-    """`PANELS` over the radius of the ball, "L∞" or "L2", of which noise is uniform in training.
-
-    data      {"level 0" ... "level 3": {"size", "problems", panel: {split: mean}}}; level 0 is without noise
-    printed   (level, panel, split, problems) -> the published mean
-    """
-    figure, axes = plt.subplots(2, 3, figsize=(8, 5.6))
-    for ax, panel in zip(axes.flat, PANELS):
-        for split, color, marker in zip(tables.SPLITS, display.PALETTE, display.MARKERS):
-            there = [(d["size"], d[panel][split]) for d in data.values() if d[panel][split] is not None]
-            if there:
-                ax.plot(*zip(*there), marker=marker, color=color, label=SETS[split])
-            published = [(d["size"], printed(int(n.split()[1]), panel, split, d["problems"]))
-                         for n, d in data.items() if n != "level 0"]
-            ax.plot(*zip(*published), "x", color=color, clip_on=False, label=f"published, {split}")
-        ax.set(title=PANELS[panel], xlabel=f"radius {'a' if ball == 'L∞' else 'b'} ({ball})")
-        ax.set_xlim(left=-0.03 * max((d["size"] for d in data.values()), default=1))
-        ax.set_ylim(bottom=None if panel in ("accuracy", "susceptibility") else 0)
-    axes[-1, 2].legend(*axes[0, 0].get_legend_handles_labels(), loc="center")
-    axes[-1, 2].set_axis_off()
     return figure
 
 

@@ -178,20 +178,15 @@ def rows_of_test(paper, *frames):
     return lines
 
 
-def scores_of_test(paper, *frames):
-    """(mean scores by data set in words, problems without a score and their accuracies); "" of no runs."""
-    tested = pd.DataFrame([line for line in rows_of_test(paper, *frames) if "score_zero" in line],
-                          columns=["data set", "problem", "accuracy", "score_zero"])
-    means = [f"{prose.short(scores.mean())} on {name} ({figures.counted(len(scores), 'problem')})"
-             for name, scores in tested.dropna().groupby("data set", sort=False).score_zero]
-    return ", ".join(means), dict(tested[tested.score_zero.isna()][["problem", "accuracy"]].to_numpy())
-
-
 def test_in_words(paper, *frames):
     """The misfits on the problems of the test, and where there is none; nothing of no runs."""
-    means, without = scores_of_test(paper, *frames)
-    failed = "".join(f" On *{problem}* no step flips a label, so that there are no norms and no misfit "
-                     f"(accuracy: {accuracy}%)." for problem, accuracy in without.items())
+    tested = pd.DataFrame([line for line in rows_of_test(paper, *frames) if "score_zero" in line],
+                          columns=["data set", "problem", "accuracy", "score_zero"])
+    means = ", ".join(f"{prose.short(scores.mean())} on {name} ({figures.counted(len(scores), 'problem')})"
+                      for name, scores in tested.dropna().groupby("data set", sort=False).score_zero)
+    failed = "".join(f" On *{line.problem}* no step flips a label, so that there are no norms and no misfit "
+                     f"(accuracy: {line.accuracy}%)."
+                     for line in tested[tested.score_zero.isna()].itertuples())
     return means and (f"The mean misfit, zero gradients counted as attackable, is {means}, in units "
                       f"of CIFAR-10 for all three data sets.{failed}")
 
@@ -254,8 +249,8 @@ def choice_in_words(runs, printed):
         return f"The rule has not chosen yet: {missing} of {len(wanted)} trainings of the study are missing."
     network, epochs, zero = chosen
     return (f"The rule chose {in_words(network)}, {epochs} epochs, with images of zero gradient counted as "
-            f"{counting(zero)}; {missing} of {len(wanted)} trainings were not needed, since even a misfit of "
-            "0 there would not change the choice.")
+            f"{'attackable' if zero else 'not attackable'}; {missing} of {len(wanted)} trainings were not "
+            "needed, since even a misfit of 0 there would not change the choice.")
 
 
 def again_facts(runs, pages, printed):
@@ -315,7 +310,7 @@ def bias(paper, *frames):
     for dataset, runs in zip(TESTED, frames):
         wanted = published(paper, dataset)
         larger = figures.LARGER_SIGN if dataset == "gtsrb" else None
-        good = figures.measured(figures.learned(runs, larger)) if len(runs) else {}
+        good = figures.measured(figures.learned(runs, larger))
         off = [measured(u, zero=True)[split, "share"] - wanted.loc[ab][split, "share"]
                for ab, u in good.items() for split in SPLITS]
         if off:
@@ -401,11 +396,6 @@ def rank_facts(runs, printed):
     return facts
 
 
-def counting(zero):
-    """How images with a gradient of exactly zero count."""
-    return "attackable" if zero else "not attackable"
-
-
 def shares_of_test(paper, *frames):
     """`{data set: {"ours", "published"}}`: attackable test images, percent by problem.
 
@@ -416,7 +406,7 @@ def shares_of_test(paper, *frames):
     shares = {}
     for dataset, runs in zip(TESTED, frames):
         larger, wanted = figures.LARGER_SIGN if dataset == "gtsrb" else None, published(paper, dataset)
-        good = figures.measured(figures.learned(runs, larger)) if len(runs) else {}
+        good = figures.measured(figures.learned(runs, larger))
         tried = {p: u["test"] for p, u in good.items() if u["test"]["tried"]}
         if tried:
             shares[dataset] = {
@@ -436,7 +426,6 @@ def facts_of_test(shares):
             if name in shares and abs(means["ours"][name] - means["published"][name]) <= NEAR]
     pairs = {name: len(both["ours"]) for name, both in shares.items()}
     return {"n": sum(pairs.values()), "pairs": pairs, **means["ours"], "paper": means["published"],
-            "only_there": near == [CALLED["cifar10"]],
             "nowhere": not near, "near": " and ".join(near)} if shares else {}
 
 
@@ -467,12 +456,6 @@ def fitted(rows):
             return row | {"status": FITTED}
         return row | {split: replace(row[split], status=FITTED) for split in SPLITS}
     return [marked(row) if (row["class_a"], row["class_b"]) in PAIRS.values() else row for row in rows]
-
-
-def facts_of_pairs(runs, printed, of, names):
-    """`figures.box_facts` of CIFAR-10; "cats" says whether all pairs contain cats."""
-    facts = figures.box_facts(runs, printed, of)
-    return facts and facts | {"cats": all(names.index("cat") in pair for pair in figures.measured(runs))}
 
 
 def facts_of_signs(runs, printed, of):
@@ -519,21 +502,12 @@ def as_printed_in_words(runs, plain, printed, larger=None):
             "zero gradient count.")
 
 
-def printed_facts(plain, printed):
-    """The mean attackable test share of networks trained as printed, and the published one of the same pairs.
-
-    printed   {"attack": {problem: published row}}
-    """
-    shares = figures.means(plain, printed)["attack"]
-    return {"n": len(shares["percents"]), "ours": shares["mean"], "paper": shares["published"]}
-
-
 def good_trainings(again, printed, larger=None):
     """Attackable test share over the further trainings of one problem that succeeded; {} of fewer than two.
 
     {"n", "mean", "deviation" (standard deviation over trainings), "paper", "away": in deviations}
     """
-    good = figures.learned(again, larger) if len(again) else again
+    good = figures.learned(again, larger)
     shares = [tables.percent(part, "attack") for part in good.get("test", ()) if part["tried"]]
     if len(shares) < 2:
         return {}
@@ -565,11 +539,6 @@ def reading_rows(printed, chosen, *frames):
                      "problems": len(off), "near": int((off.zero <= NEAR).sum()),
                      **{key: float(off[key].mean()) if len(off) else None for key in off}})
     return rows
-
-
-def readings_beside(printed, plain, chosen, rest):
-    """`reading_rows` in the order in which the page has its runs."""
-    return reading_rows(printed, chosen, plain, rest)
 
 
 def accuracies_of_splits(images, whole):

@@ -5,7 +5,6 @@ without; `kind` is "cube" (noise uniform in an L-infinity ball) or "ball" (in an
 from 1, the smallest noise, to 3; level 0 is without noise.
 """
 from dataclasses import replace
-from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -19,6 +18,8 @@ STRONGEST = LEVELS[-1:]     # at this level most pairs are measured, so box and 
 NUMBER = {(kind, n): 11 + 2 * n + (kind == "ball") for n in LEVELS for kind in KINDS}    # of tables
 QUANTITIES = {"accuracy": ("accuracy", None), "susceptibility": ("adversarial_susceptibility", None),
               **{norm: ("adv_attack_norm", norm) for norm in tables.NORMS}}     # of a panel, with its norm
+PANELS = {"accuracy": "accuracy (%)", "susceptibility": "attackable (%)", "l1": "ℓ₁ norm of attacks",
+          "l2": "Euclidean norm of attacks", "linf": "ℓ∞ norm of attacks"}
 WITHOUT = {"accuracy": "table-4", "susceptibility": "table-5"}      # tables of the networks without noise
 PROBLEMS = [f"{a} vs {b}" for a, b in experiments.problems_of(10)]
 STATUS = "fitted: the noise levels are lost; ours were chosen with the published accuracies in sight"
@@ -124,8 +125,23 @@ def rows_of(kind, n):
 
 
 def draw(kind, runs, without):
-    """Figure 15 or 16: see `figures.draw_noise`."""
-    return figures.draw_noise(curves(kind, runs, without), partial(published, kind), KINDS[kind])
+    """Figure 15 or 16: `PANELS` over the radius of the ball in which noise is uniform in training."""
+    data = curves(kind, runs, without)
+    figure, axes = plt.subplots(2, 3, figsize=(8, 5.6))
+    for ax, panel in zip(axes.flat, PANELS):
+        for split, color, marker in zip(tables.SPLITS, display.PALETTE, display.MARKERS):
+            there = [(d["size"], d[panel][split]) for d in data.values() if d[panel][split] is not None]
+            if there:
+                ax.plot(*zip(*there), marker=marker, color=color, label=figures.SETS[split])
+            crosses = [(d["size"], published(kind, int(n.split()[1]), panel, split, d["problems"]))
+                       for n, d in data.items() if n != "level 0"]
+            ax.plot(*zip(*crosses), "x", color=color, clip_on=False, label=f"published, {split}")
+        ax.set(title=PANELS[panel], xlabel=f"radius {'a' if kind == 'cube' else 'b'} ({KINDS[kind]})")
+        ax.set_xlim(left=-0.03 * max((d["size"] for d in data.values()), default=1))
+        ax.set_ylim(bottom=None if panel in WITHOUT else 0)
+    axes[-1, 2].legend(*axes[0, 0].get_legend_handles_labels(), loc="center")
+    axes[-1, 2].set_axis_off()
+    return figure
 
 
 def rows_of_counting(runs, without):
