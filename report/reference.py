@@ -67,6 +67,10 @@ class Item:
         return [{**{k: v for k, v in row.items() if k not in ("cells", "n_cells")}, **cell}
                 for row in self.raw.get("rows", []) for cell in row.get("cells", [{}])]
 
+    def row(self, **wanted):
+        """The printed row with these values; {} where there is none."""
+        return next((row for row in self.rows if wanted.items() <= row.items()), {})
+
     @property
     def keys(self):
         """Names of the columns that tell the rows apart, as the table is read."""

@@ -122,7 +122,6 @@ def test_a_failed_attack_is_black_and_one_not_measured_is_a_gap():
     rows = figures.pictures(shown)
     assert [list(row) for row in rows] == [["image", "OptMargin\nnormal"]] * 2
     assert rows[0]["OptMargin\nnormal"].max() == 90 and rows[1]["OptMargin\nnormal"].max() == 0
-    assert figures.picture_data(shown) == {"images": 2, "columns": 2, "black": 1}
     assert display.image_table(figures.pictures(shown[1:])) is None
 
 
@@ -185,8 +184,8 @@ def test_the_classifier_is_compared_with_the_threshold_on_the_same_images():
     around_all = runs(*(around(kind, block, far if kind == "benign" else near)
                         for block in (0, 1) for kind in ("benign", "margin", "brittle")))
     facts = detection.compared(classifier_of(trained_on=2), around_all)
-    assert (facts["learned"], facts["n"], facts["missed"], facts["whole"]) == (2, 2, None, False)
-    assert (facts["known"], facts["alone"], facts["limit"], facts["better"]) == (100, 100, 0, False)
+    assert (facts["learned"], facts["n"], facts["missed"]) == (2, 2, None)
+    assert (facts["known"], facts["alone"], facts["limit"]) == (100, 100, 0)
     assert facts["errors"] == {"benign": 50, "margin": 0} and facts["print"] == {"benign": 9.6, "margin": 7.2}
     assert [share["percent"] for share in facts["classifier"] + facts["threshold"]] == [50, 0, 0, 0]
     assert facts["span"]["high"] == 100 > facts["span"]["low"]

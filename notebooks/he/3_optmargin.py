@@ -243,7 +243,6 @@ page.table("table-2", attacks, figures.table_2, hidden=figures.HIDDEN)
 
 # %%
 page.figure("figure-5", attacks, lambda runs: display.image_table(figures.pictures(runs)),
-    data=figures.picture_data,
     alt="Rows of images; beside each its examples of four attacks on two networks, black without one.")
 
 # %% [markdown]

@@ -174,7 +174,7 @@ page.extra("one-number", (surroundings, classifiers), boundary.one_number,
 facts = detection.compared(*page.best(classifiers, surroundings))
 page.text((classifiers, surroundings), lambda *_: facts,
           "On its worse kind, the threshold on the nearest distance is right on {alone:.1f}% of {n} test "
-          "images ({confidence}% interval {span.low:.1f} to {span.high:.1f}%), and on {known:.1f}% of the "
+          "images (95% interval {span.low:.1f} to {span.high:.1f}%), and on {known:.1f}% of the "
           "{learned:,} images that set it; the classifier on {worst.percent:.1f}% of the test images "
           "({worst.low:.1f} to {worst.high:.1f}%; paper: {paper}%).")
 page.text((surroundings, classifiers), detection.thresholds,
@@ -235,7 +235,7 @@ display.show(display.folded("Answers", (
 # in the one, two or three most frequent classes, join before two linear layers.
 
 # %%
-page.figure("figure-4", (), detection.draw_layers, data=detection.architecture,
+page.figure("figure-4", (), detection.draw_layers,
             alt="Boxes from left to right: sorted distances, two convolutions, flattening with three "
                 "purities, two linear layers.")
 
@@ -295,14 +295,11 @@ page.text(surroundings, detection.arithmetic,
 # | images | so far the first 1,000 of the 10,000 test images, four fifths of them to train on | likewise |
 
 # %%
-seen = "by a classifier trained on that attack"
-answer = "Hardly in this run." if facts else "Not measured yet."
-if facts and facts["worst"]["percent"] > 75:
-    answer = (f"Mostly, {seen}; a threshold on the smallest distance does similarly." if not facts["better"]
-              else f"Yes, {seen}; it errs clearly less than a threshold on one of them." if facts["whole"]
-              else f"Mostly, {seen}.")
 page.box(
-    "Do boundary distances reveal that an image was attacked?", answer,
+    "Do boundary distances reveal that an image was attacked?",
+    "Not measured yet." if not facts else
+    "Mostly, by a classifier trained on that attack; a threshold on the smallest distance does similarly."
+    if facts["worst"]["percent"] > 75 else "Hardly in this run.",
     "Trained on OptMargin (noise-resistant), the classifier errs on {errors.benign:.0f}% of clean and "
     "{errors.margin:.0f}% of attacked digits ({n} each; paper: {print.benign} and {print.margin}%), the "
     "threshold on at most {limit:.0f}% of either. Trained on OptBrittle (smallest change), it "

@@ -230,7 +230,7 @@ page.text((searches, compared), figures.compared_steps,
 PATH_ALT = ("Two rows of images: a digit, a uniform background, each mixture of the two with its label, and "
             "the last image with the label and the first without it, which look alike.")
 page.figure(
-    "figure-1", path, figures.draw_path, data=figures.path_data, alt=PATH_ALT,
+    "figure-1", path, figures.draw_path, data=figures.halvings, alt=PATH_ALT,
     caption="Figure 1 of Ren et al.: from a digit and a uniform background to a borderline pair. Above each "
             "mixture stand its predicted label, the end that it replaces, and the SSIM of the two ends after "
             "that. A dashed frame: another label than the digit's")

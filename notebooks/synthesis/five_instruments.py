@@ -199,7 +199,6 @@ page.picture(instruments, figures.draw_networks, caption=(
 
 # %%
 judged = claims.judged(best)
-page.text(instruments, lambda _: claims.outcome(judged))
 display.table(["claim of", "claim", "holds on", "numbers"],
               [[short, words, claims.where(*cases), numbers] for short, words, *cases, numbers in judged],
               "Claims judged on networks of other papers.", sentences=True)

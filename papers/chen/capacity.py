@@ -63,8 +63,6 @@ def figure_11(runs):
 # ---- sentences -------------------------------------------------------------------------------------------
 def lengths(runs):
     """For sentences: how many dense networks there are, and how long they were trained."""
-    if not len(runs):
-        return {}
     parts = [f"{len(some)} for {figures.between(some.epochs, unit='')} epochs on {images:,} images"
              for images, some in runs.groupby("images_train", sort=False)]
     return {"networks": len(runs), "all": len(models.FCNS), "lengths": ", ".join(parts),

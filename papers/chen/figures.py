@@ -122,11 +122,6 @@ def percent(run, attack):
     return 100 * np.array([share, *share_interval(round(share * count), count)])
 
 
-def names(runs):
-    """The printed name of the network of each run."""
-    return [SPELT[model] for model in runs.model]
-
-
 SHORT = "proxy: trained for"     # how the status of a network begins that was not trained to an accuracy
 
 

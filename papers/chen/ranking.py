@@ -262,7 +262,7 @@ def of_suspects(runs):
     best = min(rows, key=rows.get, default=None)
     text = rows.get(experiments.SUSPECTS["text"])
     return {} if len(runs) < 3 else {
-        "best": best, "off": rows[best], "networks": len(runs), "text": text, "most": text / 2,
+        "best": best, "off": rows[best], "networks": len(runs), "text": text,
         "taken": "it replaces the text's" if rows[best] <= text / 2 else "the text's stays"}
 
 
@@ -274,8 +274,8 @@ VALUES = figures.NETWORK | {"asr_third": "flipped at a third of the strength, %"
 def answer(runs, data="MNIST"):
     """For sentences on the ten networks of a data set: which readings and attacks rank them how; {} of fewer.
 
-    Beside `measured`: `logits`, `hidden` (as in the text) and `softmax` are rows of `by_features`, of which
-    `above_0` and `below_0` count the intervals on either side of 0. `clear` names those of `rank_agreement`
+    `logits` is the row of `by_features` with true classes; `above_0` and `below_0` count the intervals of all
+    its rows on either side of 0. `clear` names those of `rank_agreement`
     that exclude 0, with 1 for the right order, `beyond` those that come nearer to it than ROBY (L2) by more
     than chance. `apart` ranks the two of `APART` by each other; `third_off` is how many points the success of
     the weaker one lies from the published.
@@ -290,10 +290,8 @@ def answer(runs, data="MNIST"):
     beyond = [f"{words} (by {gap:.2f}; 95% interval {low:.2f} to {high:.2f})"
               for words, (gap, low, high) in beyond_roby(nets).items() if low > 0]
     off = {row["attack"]: row["off"] for row in attacks(runs) if row["data set"] == data}
-    return measured(runs, data) | {
+    return {
         "logits": reading["logits, true classes"],
-        "hidden": reading["last hidden layer, predicted classes"],
-        "softmax": reading["softmax outputs, true classes"],
         **_sides(ranks), "tried": len(ranks), "chance": 0.05 * len(ranks),
         "clear": "; ".join(clear) or "none", "quantities": len(QUANTITIES),
         "beyond": "; ".join(beyond) or "none", "others": len(QUANTITIES) - 1,
@@ -312,13 +310,13 @@ def measured(runs, data="MNIST"):
     rows = figures.networks(runs)
     nets = rows[rows.dataset == data]
     return {} if not len(nets) else {
-        "networks": len(nets), "all": figures.TEN, "data": data, "counts": ", ".join(
+        "data": data, "counts": ", ".join(
             f"{(rows.dataset == name).sum()} of {figures.TEN} on {name}"
             for name in ("MNIST", "Fashion-MNIST", "CIFAR-10")),
         **{size: figures.between(sizes, unit="", digits=9)
            for size, sizes in runs.loc[(rows.dataset == data).values, [*experiments.natural.sizes]].items()},
         "epochs": figures.between(nets.epochs, unit=""), "accuracy": figures.between(100 * nets.acc),
-        **{name: figures.between(100 * nets[f"asr_{name}"]) for name in figures.ATTACKS}}
+        **{name: figures.between(100 * nets[f"asr_{name}"]) for name in ("text", "third")}}
 
 
 # ---- boxes -----------------------------------------------------------------------------------------------
@@ -378,7 +376,7 @@ def draw_success(runs, attacks, data="MNIST", paper=None):
     paper   {network: published percent}, whose order the rows take; None: those of Table I, rows by success
     """
     runs = runs[[experiments.DATASETS[name] == data for name in runs.dataset]]
-    names = figures.names(runs)
+    names = [experiments.SPELT[model] for model in runs.model]
     series = {words: {name: figures.percent(run, attack) for name, run in zip(names, runs.to_dict("records"))}
               for attack, words in attacks.items()}
     order = paper or sorted(names, key=lambda name: [*series.values()][-1][name][0])

@@ -257,17 +257,22 @@ def features(runs):
     return pd.concat([rows for rows in tables if len(rows)] or tables)
 
 
+def halves(rows, run, feature):
+    """One of `FEATURES` by kind of image: of those that a classifier (a run) learned from, of its test."""
+    own, train = rows[rows.network == run.network], round(run.share * run.sample)
+    return [{kind: torch.tensor(half[feature][half.kind == kind].to_numpy(np.float32))
+             for kind in ERRORS.values()}
+            for half in (own[own.place < train], own[(own.place >= train) & (own.place < run.sample)])]
+
+
 def one_number(surroundings, classifiers):
     """A row for each network, attack and feature: the errors of the threshold that is best on the training
     images (there its worst-case accuracy is `known`), beside those of the classifier.
     """
     rows, table = features(surroundings), []
     for run in classifiers[classifiers.attack != "fgsm"].itertuples():
-        own, train = rows[rows.network == run.network], round(run.share * run.sample)
-        halves = own[own.place < train], own[(own.place >= train) & (own.place < run.sample)]
         for feature, name in FEATURES.items():
-            learn, test = ({kind: torch.tensor(half[feature][half.kind == kind].to_numpy(np.float32))
-                            for kind in ERRORS.values()} for half in halves)
+            learn, test = halves(rows, run, feature)
             if len(learn["benign"]) and len(learn[run.attack]):
                 rule = classifier.best_threshold(learn[run.attack], learn["benign"])
                 errors_of = {kind: rule.errors(test[kind], test["benign"]) for kind in ("brittle", "margin")}

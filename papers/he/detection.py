@@ -20,16 +20,6 @@ SLOWEST = "not measured: seconds an image, in the paper for a CIFAR-10 network (
 DISTANCES = 1568    # of an MNIST image: along 784 directions and their opposites
 
 
-def architecture():
-    """Sizes of the classifier for MNIST, and what Figure 4 must show of it."""
-    net = classifier.BoundaryNet(DISTANCES)
-    kinds = [type(layer) for layer in net.modules()]
-    return {"distances": DISTANCES, "purities": classifier.PURITIES, "convolutions": kinds.count(nn.Conv1d),
-            "rectifiers": kinds.count(nn.ReLU), "linear": kinds.count(nn.Linear),
-            "dropouts": kinds.count(nn.Dropout), "outputs": net.linears[-1].out_features,
-            "parameters": sum(p.numel() for p in net.parameters())}
-
-
 def draw_layers():
     """The classifier as a row of boxes, each with the size of its output."""
     net, x = classifier.BoundaryNet(DISTANCES), torch.zeros(1, 1, DISTANCES)
@@ -72,10 +62,10 @@ def table_3(classifiers, surroundings):
     return rows
 
 
-def published(attack):
-    """The row of Table 3 of the normal MNIST network and an attack of the training."""
-    return next(row for row in PRINTED.rows if (
-        row["dataset"], row["model_training"], row["training_attack"]) == ("MNIST", "normal", attack))
+def published(net, attack):
+    """The row of Table 3 of a network and an attack of the training."""
+    data, training = figures.NETWORKS[net]
+    return PRINTED.row(dataset=data, model_training=training, training_attack=figures.KINDS[attack])
 
 
 def missed(classifiers):
@@ -85,14 +75,14 @@ def missed(classifiers):
     """
     trained = boundary.by_name(classifiers).get((summaries.NET, "brittle"))
     return boundary.errors(trained).get("margin", {}) | {
-        "paper": published("OptBrittle")["false_neg_optmargin_pct"],
+        "paper": published(summaries.NET, "brittle")["false_neg_optmargin_pct"],
         "known": boundary.errors(boundary.by_name(classifiers).get((summaries.NET, "margin"))) or None}
 
 
 def on_fgsm(classifiers):
     """Facts: errors of the classifier of the normal MNIST network that learned from FGSM; {} of none."""
     errors = boundary.errors(boundary.by_name(classifiers).get((summaries.NET, "fgsm")))
-    printed = next(row for row in figures.PAPER["table-4"].rows if row["dataset"] == "MNIST")
+    printed = figures.PAPER["table-4"].row(dataset="MNIST")
     return errors and {"missed": errors["fgsm"], "flagged": errors["benign"], "paper": {
         "missed": printed["false_neg_pct"], "flagged": printed["false_pos_pct"]}}
 
@@ -121,14 +111,6 @@ def arithmetic(runs):
 
 
 # ---- beside a threshold ----------------------------------------------------------------------------------
-def features_of(run, surroundings, kind):
-    """Nearest distances of a kind of image: those that a classifier (a run) has learned from, and others."""
-    rows, train = boundary.features(surroundings), round(run.share * run.sample)
-    own = figures.only(rows, run.network, kind)
-    return [torch.tensor(part.least.to_numpy(np.float32))
-            for part in (own[own.place < train], own[(own.place >= train) & (own.place < run.sample)])]
-
-
 def compared(classifiers, surroundings):
     """The classifier of the normal MNIST network trained on OptMargin, and the best threshold on the nearest
     distance: errors, and what sentences name. {} where either is missing.
@@ -137,22 +119,22 @@ def compared(classifiers, surroundings):
     worst = boundary.worst(run) if run else {"percent": None}
     if worst["percent"] is None or not len(surroundings):
         return {}
-    (benign, others), (attacked, hidden) = (features_of(run, surroundings, k) for k in ("benign", "margin"))
+    halves = boundary.halves(boundary.features(surroundings), run, "least")
+    (benign, attacked), (others, hidden) = ((half["benign"], half["margin"]) for half in halves)
     if not all(map(len, (benign, others, attacked, hidden))):
         return {}
     rule, errors = classifier.best_threshold(attacked, benign), boundary.errors(run)
-    known, alone = (100 * rule.errors(*parts).accuracy for parts in ((attacked, benign), (hidden, others)))
     other = rule.errors(hidden, others)
+    known, alone = 100 * rule.errors(attacked, benign).accuracy, 100 * other.accuracy
     threshold = [percentage(other.flagged, len(others)), percentage(other.missed, len(hidden))]
-    worse, row = max(threshold, key=lambda share: share["percent"]), published("OptMargin")
+    worse, row = max(threshold, key=lambda share: share["percent"]), published(summaries.NET, "margin")
     return {"worst": worst, "n": run.benign, "known": known, "alone": alone, "limit": 100 - alone,
-            "learned": run.trained_on, "printed": PAIRS, "confidence": 95,
+            "learned": run.trained_on, "printed": PAIRS,
             "errors": {kind: errors[kind]["percent"] for kind in ("benign", "margin")},
             "print": {"benign": row["false_pos_benign_pct"], "margin": row["false_neg_optmargin_pct"]},
             "missed": missed(classifiers).get("percent"),
-            "printed_missed": published("OptBrittle")["false_neg_optmargin_pct"],
+            "printed_missed": published(summaries.NET, "brittle")["false_neg_optmargin_pct"],
             "paper": PRINTED.raw["spanning_cells"][0]["accuracy_ours_pct"],
-            "better": worst["low"] > max(known, alone), "whole": round(run.share * run.sample) >= PAIRS,
             "value": rule.value, "distances": {"benign": others, "margin": hidden},
             "step": float(surroundings.step[surroundings.network == summaries.NET].max()),
             "classifier": [errors["benign"], errors["margin"]],
@@ -205,9 +187,7 @@ def draw_compared(facts):
 
 def draw_errors(classifiers):
     """Errors of Table 3 on MNIST with intervals and published ticks; a panel a network, a row an error."""
-    by_name, printed = boundary.by_name(classifiers), {}
-    for row in figures.PAPER["table-3"].rows:
-        printed[row["dataset"], row["model_training"], row["training_attack"]] = row
+    by_name = boundary.by_name(classifiers)
     columns = {"benign": "false_pos_benign_pct", "brittle": "false_neg_optbrittle_pct",
                "margin": "false_neg_optmargin_pct"}
     nets = [net for net in boundary.in_order({net for net, _ in by_name}) if net.startswith("mnist")]
@@ -222,8 +202,8 @@ def draw_errors(classifiers):
                     at, share = place + 0.3 * n - 0.15, errors[kind]
                     ax.hlines(at, share["low"], share["high"], color=display.PALETTE[n])
                     ax.plot(share["percent"], at, display.MARKERS[n], color=display.PALETTE[n])
-                    ax.plot(printed[(*figures.NETWORKS[net], figures.KINDS[attack])][column], at, "|",
-                            color=display.PRINTED, ms=14, mew=2.5)
+                    ax.plot(published(net, attack)[column], at, "|", color=display.PRINTED, ms=14,
+                            mew=2.5)
         ax.set(title=figures.NAMED[net], xlabel="errors, %", xlim=(-3, 103), ylim=(2.5, -0.5))
     axes[0, 0].set_yticks(range(3), ["clean digits", "OptBrittle", "OptMargin"])
     marks = [*((f"trained on {figures.KINDS[attack]}", {"marker": marker, "color": colour})

@@ -89,13 +89,6 @@ def pictures(runs):
     return rows
 
 
-def picture_data(runs):
-    """Of `pictures`: how many images and columns, and how many squares are black."""
-    rows = pictures(runs)
-    return {"images": len(rows), "columns": len({column for row in rows for column in row}),
-            "black": sum(not picture.any() for row in rows for picture in row.values())}
-
-
 def only(rows, net, kind):
     """The rows (or runs) of one network and kind of example."""
     return rows[(rows.network == net) & (rows.kind == kind)]

@@ -62,14 +62,9 @@ def table_5(examples, classifiers=None):
     return table
 
 
-def firsts(runs):
-    """`{kind: run}` of the first images, the run of a block as a dict."""
-    return {u["kind"]: u for u in runs[runs.block == 0].to_dict("records")}
-
-
 def draw_one(runs):
     """The image and its examples; below them the line searches in both norms, a colour an adjacent class."""
-    first = firsts(runs)
+    first = {u["kind"]: u for u in runs[runs.block == 0].to_dict("records")}
     searches = {kind: u["one"] for kind, u in first.items() if u["one"]}
     figure, axes = plt.subplots(3 if searches else 1, 4, figsize=(10, 7 if searches else 2.8), squeeze=False)
     classes = Counter(c for one in searches.values() for c in one["adjacent"].tolist())
@@ -92,11 +87,9 @@ def draw_one(runs):
 
 
 def one_data(runs):
-    """Of each kind: whether its picture and searches are there, and the share that regions restore."""
-    first, rows = firsts(runs), figures.examples(runs, "region")
-    return {kind: {"picture": kind in first and len(first[kind]["pictures"]) > 0,
-                   "walks": kind in first and bool(first[kind]["one"]), "restored": share(of_kind.region)}
-            for kind, of_kind in rows.groupby("kind", observed=True)}
+    """Of each kind: the share of its images that regions restore."""
+    return {kind: {"restored": share(of_kind.region)}
+            for kind, of_kind in figures.examples(runs, "region").groupby("kind", observed=True)}
 
 
 def surveys(runs):
@@ -125,9 +118,7 @@ def draw_all(runs):
 
 
 def all_data(runs):
-    """Medians over images, and the mean purity of the commonest class, of each kind."""
-    none = dict.fromkeys(("median", "least", "images", "purity", "step"))
-    return dict.fromkeys(NAMES, none) | {
-        kind: {"median": images["median"].median(), "least": images.least.median(), "images": len(images),
-               "purity": next(iter(figures.mean_purity(images)), None), "step": float(runs.step.max())}
+    """Of each kind: the median over images, and the mean purity of the commonest class."""
+    return dict.fromkeys(NAMES, dict.fromkeys(("median", "purity"))) | {
+        kind: {"median": images["median"].median(), "purity": next(iter(figures.mean_purity(images)), None)}
         for kind, images in surveys(runs).items()}

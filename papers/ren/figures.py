@@ -17,6 +17,11 @@ from shared import borderline
 from shared.borderline import UNIFORM
 
 PAPER = reference.paper("ren")
+# Columns of Tables III and IV, and those of the runs.
+COLUMNS = {f"{printed}_{tail}": f"{name}_{statistic}"
+           for printed, name in (("separability", "separability"), ("robustness", "robustness"),
+                                 ("ae", "adversarial"))
+           for tail, statistic in (("ssim", "mean"), ("std", "std"))}
 SIDES, REACH = "similarity of the two sides", "similarity of digit and last image with its label"
 # Steps of the search with one error built in, by their columns.
 CHANGED = ("threshold_twice_as_near_to_1", "threshold_half_as_near_to_1", "one_mixture_less",
@@ -44,12 +49,17 @@ def over_nets(runs, keys, columns):
     return rows
 
 
+def in_print(architecture, background):
+    """The row of Table III of an architecture, by its key: "a"."""
+    return PAPER["table-3"].row(architecture=ARCHITECTURES[architecture], background=background)
+
+
 # ---- Section II ------------------------------------------------------------------------------------------
 def uniform_labels(networks):
     """Facts: who gives black the published label, how many labels white gets; {} of no networks."""
     if not len(networks):
         return {}
-    black, = (row for row in PAPER["table-2"].rows if row["row"] == "pure_black")
+    black = PAPER["table-2"].row(row="pure_black")
     printed = [black[f"architecture_{a}"]["predicted_class"] for a in ARCHITECTURES]
     label = max(printed, key=printed.count)
     hits = int((networks.black_class == label).sum())
@@ -61,7 +71,7 @@ def uniform_labels(networks):
 
 def accuracies(networks):
     """Facts: mean test accuracy of each architecture in percent, and the published ones."""
-    row, = (row for row in PAPER["table-2"].rows if row["row"] == "testing_accuracy")
+    row = PAPER["table-2"].row(row="testing_accuracy")
     means = networks.groupby("architecture").test_pct.mean()
     return {a: means.get(a) for a in ARCHITECTURES} | {
         "paper": {a: row[f"architecture_{a}"]["value_pct"] for a in ARCHITECTURES}}
@@ -70,7 +80,6 @@ def accuracies(networks):
 def draw_labels(networks):
     """The labels of white (large) and black (grey) at the height of their probability; dashed: published."""
     figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.8), sharey=True, width_ratios=(2, 1))
-    printed = {row["row"]: row for row in PAPER["table-2"].rows}
     for ax, name, color, size in zip(axes, UNIFORM, (display.PALETTE[0], display.PALETTE[7]), (16, 11)):
         for x, a in enumerate(ARCHITECTURES):
             nets = networks[networks.architecture == a]
@@ -78,7 +87,7 @@ def draw_labels(networks):
             for place, height, label in zip(places, nets[f"{name}_pct"], nets[f"{name}_class"]):
                 ax.text(place, height, label, ha="center", va="center", fontsize=size, color=color,
                         weight="bold")
-            cell = printed[f"pure_{name}"][f"architecture_{a}"]
+            cell = PAPER["table-2"].row(row=f"pure_{name}")[f"architecture_{a}"]
             ax.hlines(cell["probability_pct"], x - 0.4, x + 0.36, ls="--", lw=1, color=display.GUIDE)
             ax.text(x + 0.38, cell["probability_pct"], cell["predicted_class"], color=display.GUIDE,
                     fontsize=11, va="center")
@@ -99,21 +108,18 @@ def means(runs, columns):
 
 def goals(runs):
     """A row a background: mean SSIM by both definitions and both goals, and the published means of two."""
-    printed = {row["background"]: row for row in PAPER["table-3"].rows
-               if row["architecture"] == runs.architecture.iloc[0].upper()}
     rows = over_nets(runs, ("background",), {k: k for k in (
         "robustness", "separability", "adversarial", "nearest_adversarial")})
-    return [row | {f"{k}_published": printed[row["background"]][f"{k}_ssim"]
+    return [row | {f"{k}_published": in_print(runs.architecture.iloc[0], row["background"])[f"{k}_ssim"]
                    for k in ("robustness", "separability")} for row in rows]
 
 
 def search_facts(searches):
     """For sentences: counts of the searches, their means, and the goals with the published values."""
     total = {k: int(searches[k].sum()) for k in (*PROMISED, "another_picture")}
-    rows, networks = bare(goals(searches)), searches.net.nunique()
+    rows = bare(goals(searches))
     return total | {
-        "starts": total["searched"] + total["excluded"], "networks": networks, "s": "s" * (networks > 1),
-        "architecture": searches.architecture.iloc[0].upper(),
+        "starts": total["searched"] + total["excluded"],
         "converged": 100 * total["by_threshold"] / total["searched"],
         "above": searches.threshold.iloc[0], "most": int(searches.iterations.iloc[0]),
         **{k: float(np.average(searches[k], weights=searches.searched))
@@ -127,19 +133,12 @@ def search_facts(searches):
             for runs in [searches[searches.background == row["background"]]])}
 
 
-def path_data(runs):
-    """The path in words and numbers, and how fast halving makes 255 small."""
-    u = runs.iloc[0]
+def halvings(_):
+    """How fast halving makes 255 small, whatever the runs."""
     halved = [torch.full((1, 1, 1, 1), 255, dtype=torch.uint8)]
     for _ in range(8):
         halved.append(borderline.mix(halved[-1], torch.zeros_like(halved[-1])))
-    return {"background": u.background, "largest_difference": int(
-                np.abs(u.inside.astype(int) - u.outside.astype(int)).max()),
-            "titles": [title.replace("\n", ", ") for _, title, _ in panels(runs)],
-            "labels": u.mixed_labels, "labels_hold": u.mixed_labels == u.asked_again,
-            "inside": u.inside_label, "outside": u.outside_label, "robustness": u.robustness,
-             "separability": u.separability,
-            "halvings_of_255": [int(h) for h in halved]}
+    return {"halvings_of_255": [int(h) for h in halved]}
 
 
 def promises(searches, steps):
@@ -201,14 +200,13 @@ def draw_dots(ax, rows):
 
 def draw_similarities(searches):
     """Three similarities of one architecture to both ends: a dot a network, a tick the published one."""
-    printed = {row["background"]: row for row in PAPER["table-3"].rows
-               if row["architecture"] == searches.architecture.iloc[0].upper()}
+    architecture = searches.architecture.iloc[0]
     quantities = {"the two sides": ("separability", "separability"),
                   "digit, last image with its label": ("robustness", "robustness"),
                   "digit, first image without it": ("adversarial", "ae")}
     figure, ax = plt.subplots(figsize=(7, 3.2))
-    draw_dots(ax, {f"{name}, to {b}": (searches[searches.background == b][ours], printed[b][f"{other}_ssim"],
-                                       display.PALETTE[n])
+    draw_dots(ax, {f"{name}, to {b}": (searches[searches.background == b][ours],
+                                       in_print(architecture, b)[f"{other}_ssim"], display.PALETTE[n])
                    for name, (ours, other) in quantities.items() for n, b in enumerate(UNIFORM)})
     ax.axvline(searches.threshold.iloc[0], color="k", lw=1, ls="--")
     ax.set(xlim=(0, 1.03), xlabel="similarity (SSIM); dashed: where a search stops")
@@ -231,12 +229,11 @@ def spread(searches):
     means = white.groupby("architecture").robustness_mean.agg(["mean", "min", "max", "size", "var"])
     within = means["var"].mean()
     between = means["mean"].var() - within / means["size"].mean()
-    printed = {row["architecture"]: row for row in PAPER["table-3"].rows if row["background"] == "white"}
     black = searches[searches.background == "black"].groupby("architecture").robustness_mean
     black = black.agg(["min", "max"])
     others = {name: black.drop(name) for name in black.index} if len(black) > 1 else {}
     return {"a": {"lowest": means["min"]["a"], "highest": means["max"]["a"]}, "trainings": means["size"]["a"],
-            "paper": printed["A"]["robustness_ssim"], "least": means["mean"].min(),
+            "paper": in_print("a", "white")["robustness_ssim"], "least": means["mean"].min(),
             "most": means["mean"].max(), "architectures": len(means),
             "apart": next((word for name, rest in others.items() for word, alone in (
                 ("earlier", black["min"][name] > rest["max"].max()),
@@ -247,25 +244,19 @@ def spread(searches):
 
 def stopped(searches):
     """Facts: how many searches to white and black end by the rule; the two sides beside the paper's."""
-    own = searches[searches.background.isin(UNIFORM)] if len(searches) else searches
-    if not len(own):
-        return {}
-    printed = {(row["architecture"], row["background"]): row["separability_ssim"]
-               for row in PAPER["table-3"].rows}
+    own = searches[searches.background.isin(UNIFORM)]
     means = own.groupby(["architecture", "background"]).separability_mean.mean()
     return {"networks": len(own[["architecture", "net"]].drop_duplicates()), "stop": own.threshold.max(),
             "searched": int(own.searched.sum()), "converged": 100 * own.converged.sum() / own.searched.sum(),
-            "apart": max(abs(mean - printed[ARCHITECTURES[a], b]) for (a, b), mean in means.items())}
+            "apart": max(abs(mean - in_print(*which)["separability_ssim"]) for which, mean in means.items())}
 
 
 def draw_trainings(searches):
     """A dot a training for each architecture and background, the published network as a tick."""
-    printed = {(row["background"], row["architecture"]): row["robustness_ssim"]
-               for row in PAPER["table-3"].rows}
     figure, ax = plt.subplots(figsize=(6.4, 3.2))
     draw_dots(ax, {f"{name} to {b}": (
         searches[(searches.background == b) & (searches.architecture == a)].robustness_mean,
-        printed[b, name], display.PALETTE[n])
+        in_print(a, b)["robustness_ssim"], display.PALETTE[n])
         for n, b in enumerate(UNIFORM) for a, name in ARCHITECTURES.items()})
     ax.plot([], [], "o", color=display.GUIDE, label="one training")
     ax.plot([], [], "|", ms=12, mew=2.5, color=display.PRINTED, label="published")
@@ -284,8 +275,8 @@ def pruning(runs):
     plain, strongest = (white[(white["t"] == t) & (white["T"] == T)] for t, T in (UNPRUNED, SETTINGS[-1]))
     if not len(plain) or not len(strongest):
         return {}
-    printed, = (row for row in PAPER["table-4"].rows
-                if (row["t"], row["T"], row["background"]) == (*SETTINGS[-1], "white"))
+    t, T = SETTINGS[-1]
+    printed = PAPER["table-4"].row(t=t, T=T, background="white")
     sides, digit = ({"plain": plain[f"{ours}_mean"].mean(), "pruned": strongest[f"{ours}_mean"].mean(),
                      "paper": printed[f"{ours}_ssim"]} for ours in ("separability", "robustness"))
     differ, rise = sides["pruned"] < sides["plain"], digit["pruned"] > digit["plain"]
@@ -351,15 +342,8 @@ def draw_examples(runs):
 
 
 def examples_data(runs):
-    """Every adversarial example in the picture with its facts, and the mean SSIM of each row."""
-    examples = {u.background: u.shown for u in runs.itertuples()}
-    # Not under the names of the published means, which belong to a digit and settings that are not stated.
-    means = {b: float(np.mean([e["ssim"] for e in shown])) for b, shown in examples.items()}
-    # The same digit leads both rows, and is none of its adversarial examples.
-    leads = [(u.original == runs.original.iloc[0]).all()
-             and not (u.outside == u.original).all((1, 2, 3)).any() for u in runs.itertuples()]
-    return {"examples": examples, "original_leads": bool(all(leads)),
-            "original_class": runs.original_class.tolist(), "mean_ssim": means}
+    """Every adversarial example in the picture with its facts."""
+    return {u.background: u.shown for u in runs.itertuples()}
 
 
 # ---- pictures of the items -------------------------------------------------------------------------------

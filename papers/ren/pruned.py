@@ -4,15 +4,10 @@ import pandas as pd
 
 from papers.ren import claims
 from papers.ren.experiments import SETTINGS, UNIFORM, UNPRUNED
-from papers.ren.figures import PAPER, over_nets
+from papers.ren.figures import COLUMNS, PAPER, over_nets
 from report.cell import bare
 
-TABLE = PAPER["table-4"]
-SSIM = {"separability_ssim": "separability", "robustness_ssim": "robustness", "ae_ssim": "adversarial image"}
-MEANS = {name: f"{words.split()[0]}_mean" for name, words in SSIM.items()}
-COLUMNS = {f"{name.removesuffix('ssim')}{tail}": column.replace("mean", statistic)
-           for name, column in MEANS.items() for tail, statistic in (("ssim", "mean"), ("std", "std"))}
-KEYS = "t", "T", "background"
+SSIM = [name for name in COLUMNS if name.endswith("ssim")]
 ALIKE = 0.01    # difference of two mean distances, in SSIM, that decides for neither
 
 
@@ -25,7 +20,7 @@ def rows(runs, place="mixed", last=SETTINGS[-1]):
     """Table IV, after the unpruned rows; `place` is where pruning acts, `last` stands for t = T = 128."""
     strongest = of(runs, place, [last]).assign(t=SETTINGS[-1][0], T=SETTINGS[-1][1])
     chosen = pd.concat([of(runs, "mixed", [UNPRUNED]), of(runs, place, SETTINGS[:-1]), strongest])
-    return over_nets(chosen, KEYS, COLUMNS)
+    return over_nets(chosen, ("t", "T", "background"), COLUMNS)
 
 
 def suspects(runs):
@@ -38,7 +33,7 @@ def suspects(runs):
     return [{"reading": name, **{
         words: judge(pd.DataFrame(means))[0] for words, judge in claims.PRUNING.items()},
              "distance": float(np.mean([abs(claims.by_key(means)[p["background"], p["t"], p["T"]][k] - p[k])
-                                        for p in TABLE.rows for k in SSIM]))}
+                                        for p in PAPER["table-4"].rows for k in SSIM]))}
             for name, means in bare(tried).items()
             if len(means) == len(UNIFORM) * len((UNPRUNED, *SETTINGS))]
 

@@ -4,13 +4,9 @@ import numpy as np
 import pandas as pd
 
 from papers.ren.experiments import ARCHITECTURES, UNIFORM
-from papers.ren.figures import PAPER, over_nets
+from papers.ren.figures import COLUMNS, PAPER, over_nets
 from report import display, tidy
 
-COLUMNS = {f"{printed}_{tail}": f"{name}_{statistic}"
-           for printed, name in (("separability", "separability"), ("robustness", "robustness"),
-                                 ("ae", "adversarial"))
-           for tail, statistic in (("ssim", "mean"), ("std", "std"))}
 MARGIN = 0.02   # in SSIM: a published value farther outside the networks' range is an outlier
 WORDS = {"a": "A, as above", "b": "B, as above", "c": "C, as above", "noshift": "A, no shifts",
          "long": "A, 30 epochs", "same": "A, padded", "unit": "A, not centred", "onecycle": "A, one cycle",
@@ -45,18 +41,13 @@ def reach(searches, variants):
     return rows
 
 
-def of_this_page(searches, variants):
-    """The rows of `reach` with this page's recipe, by architecture; `outliers` where the print is outside."""
+def what_training_does(searches, variants):
+    """Facts: how far networks of a training lie apart, and where the published values lie outside them."""
     trainings = pd.DataFrame(reach(searches, variants))
     own = trainings[trainings.training.str.endswith("as above")]
-    return own.assign(architecture=own.training.str[0], outliers=own.outside > MARGIN)
-
-
-def what_training_does(*runs):
-    """Facts: how far networks of a training lie apart, and where the published values lie outside them."""
-    trainings, own = pd.DataFrame(reach(*runs)), of_this_page(*runs)
+    own = own.assign(architecture=own.training.str[0], outliers=own.outside > MARGIN)
     within = own.assign(width=own.highest - own.lowest).groupby("background").width
-    means = towards(runs[0], *UNIFORM).groupby(["background", "architecture"]).robustness_mean.mean()
+    means = towards(searches, *UNIFORM).groupby(["background", "architecture"]).robustness_mean.mean()
     return {"own": {b: f"{width.min():.2f} to {width.max():.2f}" for b, width in within},
             "between": means.groupby("background").agg(np.ptp).to_dict(),
             "outliers": own.outliers.sum(), "rows": len(own), "margin": MARGIN,
@@ -111,12 +102,9 @@ def draw_pairs(runs):
 
 
 def pairs_data(runs):
-    """Every pair in the picture: digit, two labels, SSIM, whether the labels hold when evaluated again."""
-    pairs = tidy.unnest(runs[["run", "background", "digits", "excluded", "inside_class", "outside_class",
-                              "separability", "answers_inside", "answers_outside", "original", "source"]])
+    """Every pair in the picture: digit, two labels, SSIM."""
+    pairs = tidy.unnest(runs, "digits", "excluded", "inside_class", "outside_class", "separability")
     return {background: [
-        {"digit": u.digits, "inside": u.inside_class, "outside": u.outside_class, "ssim": u.separability,
-         "labels_hold": (u.inside_class, u.outside_class) == (u.answers_inside, u.answers_outside),
-         "original_is_source": bool((u.original == u.source).all())}
+        {"digit": u.digits, "inside": u.inside_class, "outside": u.outside_class, "ssim": u.separability}
         for u in of_background[~of_background.excluded.astype(bool)].itertuples()]
         for background, of_background in pairs.groupby("background", sort=False)}

@@ -22,21 +22,14 @@ def _in_percent(share):
     return None if share is None else 100 * share
 
 
-def per_class(runs):
-    """A row a box, of all attacks and wrong classes: its type, success rates and alarm by all networks."""
-    return [{"box": box.name, "type": NUMBERS[boxes.kind(box.at("rates"))],
-             "alarm": float(boxes.alarm(_disagreeing(box.at("agreement")))[-1]),
-             "attacked": box.at("rates")[0], "least": min(box.at("rates")[1:])}
-            for run in runs.to_dict("records") for box in figures.regions(run).values()]
-
-
 def by_type(runs):
     """A row a type: boxes, and the mean share of their samples on which all networks raise the alarm."""
-    rows = per_class(runs)
-    by_name = {name: [row["alarm"] for row in rows if row["type"] == kind]
-               for kind, name in THRESHOLDS.items()}
-    return [{"type": name, "boxes": len(values), "alarm": mean([100 * alarm for alarm in values])}
-            for name, values in by_name.items()]
+    percents = {kind: [] for kind in THRESHOLDS}
+    for box in (box for run in runs.to_dict("records") for box in figures.regions(run).values()):
+        alarm = float(boxes.alarm(_disagreeing(box.at("agreement")))[-1])
+        percents[NUMBERS[boxes.kind(box.at("rates"))]].append(100 * alarm)
+    return [{"type": THRESHOLDS[kind], "boxes": len(values), "alarm": mean(values)}
+            for kind, values in percents.items()]
 
 
 def by_type_and_digits(sweeps, fifty):
@@ -70,8 +63,8 @@ def alarms(sweeps, clean):
 
 def on_clean(clean):
     """`figures.disagreement`, and the share (%) of clean digits on which `two` networks disagree."""
-    shares = alarms(clean.iloc[:0], clean)["clean digits"]
-    return figures.disagreement(clean) | {"two": 100 * shares[0]}
+    shares = boxes.alarm(_disagreeing(clean.agreement.iloc[0]))
+    return figures.disagreement(clean) | {"two": 100 * float(shares[0])}
 
 
 def draw_numbers(*runs):
@@ -84,22 +77,10 @@ def draw_numbers(*runs):
     return figure
 
 
-def alarm_data(sweeps, clean, fifty):
-    """Mean alarms of all networks by type of box, and over all images; how many attacks and images."""
-    facts = {"fifty": {f"type_{NUMBERS[kind]}": values for kind, values in beyond.alarm_by_kind(fifty).items()
-                       if kind}}
-    for kind in (1, 2, 3):
-        of_type = [row["alarm"] for row in per_class(sweeps) if row["type"] == kind]
-        facts |= {f"alarm_type_{kind}": mean(of_type), f"boxes_type_{kind}": len(of_type)}
-    facts |= figures.disagreement(clean)
-    attacked = [held for run in sweeps.to_dict("records") for held in run["classes"].values()
-                if "attack" in held]
-    pairs = [_disagreeing(held["attack"]["agreement"]) for held in attacked]
-    return facts | {
-        "pairs": len(pairs), "pair_mean": mean([float(boxes.alarm(pair)[-1]) for pair in pairs]),
-        "attacks": len(sweeps), "digits": sum(clean.images),
-        "examples": sum(held["examples"] for held in attacked)} | {
-        f"alarm_{name.replace(' ', '_')}": values[-1] for name, values in alarms(sweeps, clean).items()}
+def alarm_data(clean, fifty):
+    """`figures.disagreement`, and the mean alarm of all networks by type of box around several digits."""
+    return figures.disagreement(clean) | {"fifty": {
+        f"type_{NUMBERS[kind]}": values for kind, values in beyond.alarm_by_kind(fifty).items() if kind}}
 
 
 def draw_alarms(facts, fifty):

@@ -4,7 +4,7 @@ from operator import itemgetter
 import pandas as pd
 
 from papers.shu import figures
-from papers.shu.experiments import INTERVALS, METHODS, PAPER, printed
+from papers.shu.experiments import INTERVALS, METHODS, PAPER
 from papers.shu.figures import KINDS, called, of_rows, region, regions
 from report import display, prose
 from report.cell import Cell
@@ -126,9 +126,7 @@ def by_digit(sweeps, others):
 
 
 def over_images(runs):
-    """Of the images of one attack, shares with a box of a kind at some size, with intervals; {} of none."""
-    if not len(runs):
-        return {}
+    """Of the images of one attack, shares with a box of a kind at some size, with intervals."""
     rows = [row for rows in runs.rows for row in rows]
     kinds = [{boxes.kind(rates) for curve in row["boxes"].values() for rates in curve["rates"]}
              for row in rows if row.get("boxes")]
@@ -143,7 +141,7 @@ def over_images(runs):
 # ---- facts in words ---------------------------------------------------------------------------------------
 def squared_distances(runs):
     """Facts: for each box of Table 6 how far its samples lie, beside the paper's, and which lie farther."""
-    far = [(box.classes, box.at("squared")[1], printed("table-10", source_class=box.run["label"])[
+    far = [(box.classes, box.at("squared")[1], PAPER["table-10"].row(source_class=box.run["label"])[
         "sampled_l2_mean"]) for _, box in of_rows(runs, "table-6")]
     sides = {len(far): "farther from its digits",
              0: "no farther from its digits"}
@@ -332,14 +330,11 @@ def of_aeroplane(runs, networks):
 def aeroplane_curves(runs):
     """Of the box of Table 10: its intervals, and from which size on the attacked network is always wrong."""
     for _, box in of_rows(runs, "table-10"):
-        widths, rates = box.box.widths, list(zip(*box.curve["rates"]))
-        sure = [b for n, b in enumerate(box.curve["sizes"]) if min(rates[0][n:]) == 1]
+        widths, own = box.box.widths, [rates[0] for rates in box.curve["rates"]]
+        sure = [b for n, b in enumerate(box.curve["sizes"]) if min(own[n:]) == 1]
         printed = {"largest_interval": float(widths[0]), "m1_saturation_dims": min(sure, default=None),
                    "interval_2000th": float(widths[INTERVALS - 1]) if len(widths) >= INTERVALS else None}
-        return {**{name: Cell(value, status=figures.UNKNOWN) for name, value in printed.items()},
-                "sizes": list(box.curve["sizes"]), "networks": len(rates),
-                "most_of_each": [max(rate) for rate in rates], "last_of_each": [rate[-1] for rate in rates],
-                "in_the_box": box.at("rates")}
+        return {name: Cell(value, status=figures.UNKNOWN) for name, value in printed.items()}
     return {}
 
 
@@ -363,21 +358,15 @@ def alarm_by_number(fifty):
     if not len(shares):
         return {}
     networks = int(shares.index.get_level_values("networks").max())
-    return {"networks": networks, "all": interval(shares.attack.loc[networks]),
+    return {"networks": networks, "attack": interval(shares.attack.loc[networks]),
             "pair": interval(shares.attack.loc[2]), "noise": interval(shares.noise.loc[networks])}
 
 
 def of_alarm(fifty, clean):
-    """Facts of Section 2.4: on how many images some two of all networks disagree, in % with 95% intervals.
-
-    `attack` and `noise` are means over digits, `clean` the correctly classified clean digits.
-    """
-    shares, on_clean = disagreement(fifty), figures.disagreement(clean)["false"]
-    if not len(shares):
-        return {}
-    networks = shares.index.get_level_values("networks").max()
-    attack, noise = (interval(shares.loc[networks][of]) for of in ("attack", "noise"))
-    return attack and {"networks": NUMBERS[networks], "attack": attack, "noise": noise, "clean": on_clean}
+    """`alarm_by_number` with the networks in words, and the same of correctly classified `clean` digits."""
+    facts = alarm_by_number(fifty)
+    return facts and facts["attack"] and facts | {
+        "networks": NUMBERS[facts["networks"]], "clean": figures.disagreement(clean)["false"]}
 
 
 def _at(curve, b):

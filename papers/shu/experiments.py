@@ -28,11 +28,6 @@ METHODS = {"nf": "NF", "fgsm": "FGSM", "cw2": "CW2", "bim-linf": "BIM Linf", "pw
 CIFAR10 = SPECS["cifar10"].classes
 RULES = {"all": 1.0, "most": 0.9, "any": 0.0}    # share of the examples that must change a value
 
-def printed(item, **keys):
-    """The printed row of a table with these keys; empty where there is none."""
-    return next((row for row in PAPER[item].rows if all(row[k] == v for k, v in keys.items())), {})
-
-
 # ---- a hundred settings of each attack -------------------------------------------------------------------
 # The authors' script for BIM L1 has epsilon = 0.01 ... 1. From 0.5 on, ten steps of 0.05 do not reach the
 # ball, and all settings give one example; half the step gives as many different ones as the paper asks for.
@@ -387,7 +382,7 @@ def _own(scale, name):
 
 def _of_digit(scale, name, attack=None, label=1, **image):
     """Arguments of `measure_image` for an attack of Section 2.1, with every target that it can have."""
-    row = printed("table-2", attack=METHODS[name])
+    row = PAPER["table-2"].row(attack=METHODS[name])
     return _of_one(scale, attack or scale.attacks[name], label, also=[row["n_intervals"]] if row else [],
                    **image, **_own(scale, name))
 
@@ -421,7 +416,7 @@ def plan_lenet_fifty(scale):
 def plan_planes(scale):
     """One run; it rests on the sweeps."""
     targets = {name: row["target_class"] for name, method in METHODS.items()
-               if (row := printed("table-2", attack=method))}
+               if (row := PAPER["table-2"].row(attack=method))}
     return {"planes": dict(family=scale.family, label=1, others=[7, 2], targets=targets, reach=6.0, far=14.0,
                            size=scale.size, seed=scale.seed)}
 
@@ -439,7 +434,7 @@ def plan_mlp_fifty(scale):
 
 # Of Section 2.3: the aeroplane and its printed box, and the number of values from which on the paper's
 # attacked network errs on all samples.
-AEROPLANE, AIMED_AT = CIFAR10.index("airplane"), printed("table-10", attack="BIM L2")
+AEROPLANE, AIMED_AT = CIFAR10.index("airplane"), PAPER["table-10"].row(attack="BIM L2")
 INTERVALS, FEW = AIMED_AT["n_intervals"], 200
 # Share of the published length of the attack's images, and whether towards its class.
 BALLS = {"fifth": (0.2, True), "published": (1.0, True), "any": (1.0, False)}

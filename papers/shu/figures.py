@@ -7,7 +7,7 @@ import torch
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
-from papers.shu.experiments import CIFAR10, METHODS, PAPER, RULES, printed
+from papers.shu.experiments import CIFAR10, METHODS, PAPER, RULES
 from report import display
 from report.cell import Cell
 from report.comparison import over_trainings
@@ -143,7 +143,7 @@ def _with_runs(runs, item):
         attack, source, target = row["attack"], row["source_class"], row["target_class"]
         for run in runs.to_dict("records"):
             if (METHODS[run["method"]], run["label"]) == (attack, source):
-                b = printed(SIZES.get(item, item), attack=attack, source_class=source)["n_intervals"]
+                b = PAPER[SIZES.get(item, item)].row(attack=attack, source_class=source)["n_intervals"]
                 pairs.append((row, region(run, CIFAR10.index(target) if target in CIFAR10 else target, b)))
     return pairs
 
@@ -345,9 +345,3 @@ def types(answers, label):
     """Of each point: 0 all right, 1 the attacked network wrong but not all, 2 all wrong, 3 others wrong."""
     wrong = answers != label
     return np.where(wrong.all(0), 2, np.where(wrong[0], 1, np.where(wrong.any(0), 3, 0)))
-
-
-def ring(ax):
-    """The clean digit and the circle of the paper's radius."""
-    ax.add_patch(plt.Circle((0, 0), DELTA, fill=False, color="k"))
-    ax.plot(0, 0, "o", color="k", ms=5)

@@ -26,7 +26,8 @@ def of_boxes(runs):
 def _show(ax, points, axis, **look):
     """An array over the points of a plane, with the digit and the ball around it."""
     ax.imshow(points, origin="lower", extent=(axis[0], axis[-1]) * 2, interpolation="nearest", **look)
-    figures.ring(ax)
+    ax.add_patch(plt.Circle((0, 0), figures.DELTA, fill=False, color="k"))
+    ax.plot(0, 0, "o", color="k", ms=5)
 
 
 def _spanned(name):

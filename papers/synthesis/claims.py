@@ -94,18 +94,6 @@ def where(hits, of, unit):
     return f"{hits} of {of} {unit}" if of else "open"
 
 
-def outcome(rows):
-    """One sentence on what `judged` gives; empty of nothing."""
-    of = {"in all cases": [], "in some": [], "in none": [], "open": []}
-    for short, _, hits, cases, *_ in rows:
-        how = "in all cases" if hits == cases else "in some" if hits else "in none"
-        of[how if cases else "open"].append(f"{short}, {hits} of {cases}" if how == "in some" else short)
-    verbs = {True: ("holds", "hold"), False: ("is", "are")}
-    parts = [f"{len(some)} {verbs[how != 'open'][len(some) > 1]} {how} ({'; '.join(some)})"
-             for how, some in of.items() if some]
-    return f"Of the {len(rows)} claims {', '.join(parts)}." if parts else ""
-
-
 def judged(runs):
     """Rows: paper, claim, on how many cases of networks of others it holds, of how many, of what; numbers."""
     if not len(runs) or not len(shared_images(runs)):
