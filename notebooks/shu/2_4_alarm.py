@@ -126,11 +126,11 @@ both = (sweeps, clean)
 
 # %%
 page.text(fifty, beyond.alarm_by_number,
-        "At least two of the {networks} networks disagree on {attack.percent:.1f}% of the adversarial images "
-        "(95% interval over digits {attack.low:.1f} to {attack.high:.1f}%) and on {noise.percent:.1f}% of "
-        "those with noise ({noise.low:.1f} to {noise.high:.1f}%). The attacked network and one other, averaged "
-        "over the choice of the other, disagree on {pair.percent:.0f}% of the adversarial images "
-        "({pair.low:.0f} to {pair.high:.0f}%).")
+          "At least two of the {networks} networks disagree on {attack.percent:.1f}% of the adversarial "
+          "images (95% interval over digits {attack.low:.1f} to {attack.high:.1f}%) and on "
+          "{noise.percent:.1f}% of those with noise ({noise.low:.1f} to {noise.high:.1f}%). The attacked "
+          "network and one other, averaged over the choice of the other, disagree on {pair.percent:.0f}% of "
+          "the adversarial images ({pair.low:.0f} to {pair.high:.0f}%).")
 
 # %% [markdown]
 # ### Each further network raises the share on clean digits, too
