@@ -34,8 +34,7 @@ def main(file=None):
         results = {**provenance.here(time.perf_counter() - start, {}), "images": images.describe(),
                    "cores": cores, "peak_gib": round(peak, 2),
                 "peers": {name: version(name) for name in PEERS}, "parts": parts}
-        runtime.write_atomically(
-            file, lambda part: part.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8"))
+        runtime.write_text(file, json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -187,8 +187,7 @@ def write(record):
     """Keep a record, in place of the last one; `check` reveals one that was edited or damaged since."""
     record = as_json(record)
     text = dumps(record | {"check": content.of_json(record)[:12]})
-    runtime.write_atomically(path(record["paper"], record["item"]),
-                             lambda part: part.write_text(text, encoding="utf-8"))
+    runtime.write_text(path(record["paper"], record["item"]), text)
 
 
 def read(paper, item):

@@ -6,7 +6,7 @@ no code that was changed and shown to be the same.
 import json
 from pathlib import Path
 
-from shared.runtime import UserError, write_atomically
+from shared.runtime import UserError, write_text
 
 FILE = Path(__file__).with_name("same.json")
 
@@ -40,4 +40,4 @@ def enter(pairs):
         groups[name] = [*others, set(pair).union(*joined)]
     lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(sorted(map(sorted, groups[name])))}"
                        for name in sorted(groups))
-    write_atomically(FILE, lambda part: part.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8"))
+    write_text(FILE, f"{{\n{lines}\n}}\n")

@@ -137,7 +137,7 @@ def write(path, run):
         raw["arrays"] = f"{path.stem}-{_hash(arrays)}.npz"
         content.write_npz(path.with_name(raw["arrays"]), arrays)
     text = text_of(raw)
-    runtime.write_atomically(path, lambda part: part.write_text(text, encoding="utf-8"))
+    runtime.write_text(path, text)
     for old in files(path):
         if old.name not in (path.name, raw["arrays"]):
             old.unlink()

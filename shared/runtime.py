@@ -224,6 +224,11 @@ def write_atomically(path: str | Path, writer: Callable[[Path], object]) -> Path
     return path
 
 
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text file by `write_atomically`, in UTF-8 and with the same line ends on every system."""
+    write_atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
+
+
 @contextlib.contextmanager
 def lock(path: str | Path) -> Iterator[None]:
     """Context that holds the lock of `path`, a file in the cache folder; freed when its process ends."""

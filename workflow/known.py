@@ -43,8 +43,7 @@ def main():
                         images=KNOWN_IMAGES).sections[label]
         there[label] = {m.name: float(f"{m.value:.4g}") for s in sections for m in s.measures
                         if m.value is not None}
-        runtime.write_atomically(KNOWN, lambda part: part.write_text(
-            json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8"))
+        runtime.write_text(KNOWN, json.dumps(known, indent=1, sort_keys=True) + "\n")
         errors = "".join(f"; {s.title}: {s.error}" for s in sections if s.error)
         print(f"{label}: {sum(s.seconds for s in sections):.0f} s{errors}", flush=True)
 

@@ -23,7 +23,7 @@ def copy(source, target, words):
     text = (TEMPLATE / source).read_text(encoding="utf-8")
     for word, other in words.items():
         text = text.replace(word, other)
-    runtime.write_atomically(target, lambda part: part.write_text(text, encoding="utf-8"))
+    runtime.write_text(target, text)
 
 
 def edit(path, pattern, replacement):
@@ -31,7 +31,7 @@ def edit(path, pattern, replacement):
     text = (ROOT / path).read_text(encoding="utf-8")
     *_, place = re.finditer(pattern, text, re.MULTILINE)
     text = text[:place.start()] + place.expand(replacement) + text[place.end():]
-    runtime.write_atomically(ROOT / path, lambda part: part.write_text(text, encoding="utf-8"))
+    runtime.write_text(ROOT / path, text)
 
 
 def paper(key):

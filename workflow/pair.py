@@ -61,10 +61,6 @@ def on_save(model, path, contents_manager, **_):
         model["content"] = _halves(jupytext.reads(model["content"], fmt="py:percent"))[1]
 
 
-def _replace(path, text):
-    runtime.write_atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
-
-
 def main(root="notebooks", check=False):
     """Write the .ipynb of each script; where `check`, only name the pairs that differ.
 
@@ -86,7 +82,7 @@ def main(root="notebooks", check=False):
                            f"cells over, `touch {text}` drops them; then run `make pair` again")
                 break
             else:
-                _replace(path, wanted)
+                runtime.write_text(path, wanted)
     if bad:
         raise SystemExit("\n".join(bad))
 

@@ -46,4 +46,4 @@ def write(path):
              "parameters": json.dumps({k: v for k, v in facts["parameters"].items()
                                        if k not in ("profile", "seed", "device", "runs")})}
     text = tidy.frame([row | about for row in rows]).to_csv(index=False)
-    runtime.write_atomically(table, lambda part: part.write_text(text, encoding="utf-8"))
+    runtime.write_text(table, text)

@@ -355,7 +355,7 @@ class Card:
         """Write one self-contained HTML file, and its numbers as JSON."""
         path = html_path(path)
         for file, text in ((path, self.html()), (path.with_suffix(".json"), json.dumps(self.json()))):
-            runtime.write_atomically(file, lambda part, text=text: part.write_text(text, encoding="utf-8"))
+            runtime.write_text(file, text)
 
     def html(self) -> str:
         """The card as one HTML page without anything from elsewhere."""
@@ -457,8 +457,7 @@ def card(model: Model | Mapping[str, Model], x: torch.Tensor, y: torch.Tensor, *
                     sections[name].append(_section(raw))
                     if file and not raw["error"]:
                         kept[f"{own} {instrument.title}"] = raw
-                        runtime.write_atomically(
-                            Path(file), lambda part: part.write_text(json.dumps(kept), encoding="utf-8"))
+                        runtime.write_text(file, json.dumps(kept))
                     if log:
                         stopped = f", {raw['error']}" if raw["error"] else ""
                         log(f"{name}: {instrument.title}, {raw['seconds']} s{stopped}")
