@@ -116,8 +116,8 @@ def test_correlations_of_orders_that_are_known(monkeypatch):
     assert facts["predicts"] and facts["whole"] and (facts["images"], facts["networks"]) == (55, 24)
     assert facts["name"].count("“") == 4 and "tied with" in facts["name"]      # of these means, all but one
     assert facts["better"] == facts["sharper"] == "not reliably better than" and facts["margin"]["is"] == 1
-    assert "{predicting} are shown to" in figures.answer(facts) and "its rank" in figures.evidence(facts)
-    assert "one is shown to do so: the {name}" in figures.answer(facts | {"predicting": 1})
+    assert "{predicting} do beyond chance" in figures.answer(facts) and "its rank" in figures.evidence(facts)
+    assert "one does beyond chance: the {name}" in figures.answer(facts | {"predicting": 1})
     assert facts["apart"]["is"] == pytest.approx(facts["value"]["is"] - facts["margin"]["is"])
     assert "none is shown to" in figures.answer(facts | {"predicts": False})
     assert facts["meaning"] in figures.MEANINGS.values() and facts["alone_networks"] == 17

@@ -128,8 +128,7 @@ display.picture(figure, "Each line is a pair of classes. Left: as the classes mo
                 "Three rows of lines and a dot; on the left they move, on the right they do not.")
 
 # %% [markdown]
-# The scores equal those of the fast code ({download}`roby.py <../../shared/roby.py>`), which the results of this book use. The text of the paper does
-# not define the rescaling; ours is that of the authors' later code.
+# The scores equal those of the fast code ({download}`roby.py <../../shared/roby.py>`), which the results of this book use.
 #
 # ## What came out
 #
@@ -144,7 +143,7 @@ ARRANGED, FREE = drawn["separation differs up to fourfold"]
 ROWS = handmade.readings(numpy_generator(page, "readings"))
 
 # %% [markdown]
-# ### ROBY does not follow the distance to the boundary; the unscaled overlap does
+# ### Rescaled, ROBY does not follow the distance to the boundary
 #
 # Separation is how widely the ten centres are spread: equal in all arrangements, or up to fourfold different. A perfect score would order the arrangements exactly by the
 # distance, falling or rising. *Unscaled overlap* is the mean overlap divided by the mean distance of two centres. Like ROBY it does not change if all
@@ -179,7 +178,7 @@ page.text((), lambda: ROWS, "With centres ten times as far apart the error falls
 # ## Where it differs: the equations are not the algorithm
 #
 # Equations 5 to 10 leave FSD and ROBY unscaled, and divide a rescaled sum of distances by the number of samples. Read that way, ROBY is nearly 2
-# minus the mean distance of two centres: it does follow the distance to the boundary, but widths hardly count, and a network whose logits are ten
+# minus the mean distance of two centres: it does follow the distance to the boundary, but narrower classes do not lower it, and a network whose logits are ten
 # times as large seems far more robust. The algorithm and the authors' later code rescale, and so does this book.
 
 # %%
@@ -192,16 +191,15 @@ page.text((), lambda: ROWS | {"rank": FREE["equations"]},
 # %% [markdown]
 # ## Three things to remember
 #
-# 1. On simulated classes of like widths the overlap relative to the centres' distance follows the distance to the boundary; rescaled to 0 to 1 it
-#    does not.
-# 2. A score that each network scales by its own smallest and largest value cannot compare networks.
+# 1. On simulated classes the overlap relative to the centres' distance follows the distance to the boundary; rescaled to 0 to 1 it does not.
+# 2. A score that each network scales by its own smallest and largest value can mislead when networks are compared.
 # 3. Where a paper leaves a scaling open, results can rest on it alone.
 #
 # ## Try it
 #
 # 1. In the cell above, let `norm` return `values / values.max()` and print each `scores["roby"]` (the assertion below then fails). Does it stay?
 # 2. `widths = np.linspace(0.6, 0.61, 10)`: ROBY then comes near to $1 - \mathrm{FSD}$. Why?
-# 3. `seed=1`: which of the two rank correlations moves?
+# 3. `seed=1`: which rank correlation moves, that of ROBY or that of the unscaled overlap?
 
 # %%
 display.show(display.folded("Answers", (

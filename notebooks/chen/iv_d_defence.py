@@ -147,7 +147,8 @@ display.picture(figure, "Natural (circles) and robust networks (squares): how ma
                 "flips, and ROBY", "Left, the curves of robust networks lie far lower; right, six dots.")
 
 # %% [markdown]
-# Here ROBY falls, by far more than three seeds spread. The half-attacked batch is {download}`attacks.py <../../papers/chen/attacks.py>`'s.
+# Here ROBY falls, by far more than three seeds spread; on the MNIST networks below it often does not, and the cause is not known. The half-attacked
+# batch equals that of {download}`attacks.py <../../papers/chen/attacks.py>`.
 #
 # ## What came out
 
@@ -163,7 +164,7 @@ page.text(BOTH, defence.facts, "Pairs measured: {names} (paper: {all} pairs).")
 
 # %%
 page.picture(BOTH, defence.draw_success, caption=(
-    "Labels that the paper's attack flips on both networks of each pair, with 95% intervals over images; "
+    "Labels that the paper's attack flips on each network of a pair, with 95% intervals over images; "
     "the paper prints no such share for its robust networks"),
     alt="A row a pair: natural networks near 100%, robust ones between a few percent and 100%.")
 
@@ -221,7 +222,8 @@ page.text((digits_of, robust_digits), defence.neighbours,
 # %%
 page.text(BOTH, defence.shorter,
           "- *Short training.* Robust networks learned from {robust_images_train} images in {robust_epochs} "
-          "epochs, natural ones from {natural_images_train} in {natural_epochs}: a further cause of changes.")
+          "epochs, natural ones from {natural_images_train} in {natural_epochs}. So a difference can come "
+          "from this as well as from the defence.")
 
 # %% [markdown]
 # ## Three things to remember

@@ -164,9 +164,10 @@ page.picture(attacks, summaries.draw_networks, caption=(
 # (he-3-settings)=
 # ## Where it differs, and why
 #
-# The published distances of OptBrittle and OptStrong (OptBrittle with a lead of 40 logits) depend on settings that the paper does not print. On the
-# same digits we ran both under others: OptMargin's in the authors' code, the defaults of Carlini and Wagner's code, and mixtures. The settings were
-# chosen after some of these digits had been measured, so that a match with the published distances is no evidence.
+# OptBrittle and OptStrong (OptBrittle with a lead of 40 logits) go less far here than published (Table 1 below). Their distances depend on
+# settings that the paper does not print. We ran both on some of the digits with the settings of OptMargin in the authors' code, with the defaults of
+# Carlini and Wagner's code, and with mixtures of these. The settings were chosen after some of these digits had been measured, so that a match with
+# the published distances is no evidence.
 
 # %%
 page.text((others, attacks), figures.setting_ranges,
@@ -181,7 +182,7 @@ page.extra("optimiser-settings", (others, attacks), figures.by_setting,
 # ## Three things to remember
 #
 # 1. A vote over noisy copies helps most against examples that lie just behind the boundary, and little against others.
-# 2. An attack that knows the defence and withstands more noise than it adds can defeat it (on photographs it mostly did not: {ref}`he-d`).
+# 2. An attack that withstands more noise than the vote adds can defeat the vote (on photographs it mostly did not: {ref}`he-d`).
 # 3. Distances of attacks depend on their settings; without published settings a difference says little.
 #
 # ## Try it

@@ -64,7 +64,7 @@ page = start("ren/iii_borderline", globals())
 # the label is still that of the digit, the mixture replaces the digit; otherwise it replaces the white image. After a few mixtures the two
 # images are almost equal, and their labels still differ.
 #
-# The paper then compares three images: the original $x_o$; $x_s$, the last mixture on the way to white that has its label; and $x_b$, the
+# The paper then compares three images: the original $x_o$; $x_s$, the last mixture of the search that has its label; and $x_b$, the
 # first one without it. Its measure is the structural similarity (SSIM), 1 for equal images. *Separability* is the similarity of the two
 # sides $x_s$ and $x_b$: a high value means that they can hardly be told apart. *Robustness* is the similarity of $x_o$ and $x_s$. For the
 # paper **a lower number is the better one** in both: classes are better separated if the two sides are less alike, and a digit is more robust if it
@@ -127,7 +127,7 @@ display.picture(
     "A digit, a white image, mixtures of the two with their labels, and the last two, which look alike.")
 
 # %% [markdown]
-# The fast search, which the results of this page use, ends with the same two images. It takes all digits at once.
+# The fast search, which the results of this page use, ends with the same two images.
 
 # %% tags=["show-input"]
 fast = borderline.search(classify, x_o, white, threshold=threshold, max_iterations=iterations)
@@ -170,7 +170,8 @@ page.text(searches, figures.search_facts,
 # ### The final $x_b$ is nearly always the visited image without the label that is most similar to the digit
 #
 # Equation 2 asks for the most similar pair; Equation 3 asks for the image without the label that is most similar to the digit, which is an
-# adversarial example. The reason: $x_b$ moves towards the digit only.
+# adversarial example (here: among the images that the search visits). Each new $x_b$ lies nearer to the digit than the one before, and so is mostly
+# more similar.
 
 # %%
 page.text(searches, figures.search_facts,
@@ -180,9 +181,9 @@ page.text(searches, figures.search_facts,
 # %% [markdown]
 # ## Where it differs, and why
 #
-# The similarity of digit and last image with its label differs from training to training; {ref}`Section IV <ren-iv>` measures this. What the
-# text leaves open changes the pair itself: the paper's software rounds the halves of a mixture, integer division in other languages cuts them off,
-# so that mixtures are darker by up to two grey levels.
+# The similarity of digit and last image with its label differs from training to training; {ref}`Section IV <ren-iv>` measures this. Where the halves
+# of a mixture are cut off (integer division) instead of rounded, as in the paper's software and here, mixtures are darker by up to two grey levels,
+# and the pair can be another one.
 
 # %%
 page.text((searches, compared), figures.compared_steps,
@@ -201,8 +202,8 @@ page.text((searches, compared), figures.compared_steps,
 # - In the cell of Algorithm 1, call it with `0.999` instead of `threshold`. The last similarity in the caption exceeds the new value, after more
 #   mixtures; the check below then refuses the pair, because the fast search still has the old threshold.
 # - Replace `mix` by `a // 2 + b // 2`, which cuts the halves off: the check refuses the pair.
-# - `-p architecture c`: robustness moves. Towards white in a quick run the two sides stay below 0.99: most searches end at the limit of nine
-#   mixtures.
+# - `-p architecture c`: robustness moves. In a quick run most searches towards white end at the limit of nine mixtures, below 0.99; add
+#   `-p iterations 20`.
 # - `-p dataset fashion_mnist`: start from a shirt or a boot. The search again stops at two nearly equal images.
 #
 # ## Item by item

@@ -121,7 +121,7 @@ both = (sweeps, clean)
 # ### Networks disagree on nearly all adversarial images, seldom on others
 #
 # The attacks start from fifty digits, five of each class, which all networks classify correctly: without a perturbation none of them raises an
-# alarm. The share of a digit is the mean over its attacks. The noise has the L2 norms of the adversarial perturbations. The attacked network
+# alarm. A digit has one share, the mean over the attacks on it. The noise has the L2 norms of the adversarial perturbations. The attacked network
 # errs by construction, so that the alarm is silent only if all others follow it into the same class.
 
 # %%
@@ -142,15 +142,15 @@ page.picture(both, alarms.draw_numbers,
                      "clean: all test digits",
              alt="Curves against the number of networks: adversarial images, noise, clean digits.")
 page.text(clean, alarms.on_clean,
-        "Two networks disagree on {two:.1f}% of {clean.of} clean digits, at least two of {networks} on "
-        "{clean.percent:.1f}% (95% interval {clean.low:.1f} to {clean.high:.1f}%). Of the {false.of} digits "
-        "that the attacked network classifies correctly it is {false.percent:.1f}%, which are false "
+        "The attacked network and one other disagree on {two:.1f}% of {clean.of} clean digits, at least two "
+        "of {networks} on {clean.percent:.1f}% (95% interval {clean.low:.1f} to {clean.high:.1f}%). Of the {false.of} "
+        "digits that the attacked network classifies correctly it is {false.percent:.1f}%, which are false "
         "positives; of the {true.of} others {true.percent:.1f}%.")
 
 # %% [markdown]
 # ### In boxes of types 1 and 3 the alarm is frequent, in the others rarer
 #
-# A box holds the random images between the examples of one attack. In a box of type 2 the networks often err alike. The table has the boxes
+# Random images are drawn in the box of each attack. In a box of type 2 every network errs often. The table has the boxes
 # around the one digit of Section 2.1, of all its attacks and wrong classes, and those around the fifty digits, one wrong class per attack.
 
 # %%
@@ -168,7 +168,7 @@ page.text(fifty, alarms.over_boxes,
 # %% [markdown]
 # ## Where it differs, and why
 #
-# The paper prints no rates, so that its statements can be compared, but no numbers. That the alarm is frequent at types 1 and 3 follows largely from
+# The paper prints no rates. That the alarm is frequent at types 1 and 3 follows largely from
 # the definition of the types, one network wrong where another one is right; how rare it is at type 2 is measured. All attacks use one network alone,
 # which favours the alarm. An attack on the whole family may avoid it, and was not tested.
 #
@@ -183,7 +183,7 @@ page.text(fifty, alarms.over_boxes,
 # - Use `networks=2`, then `networks=9`: the share of alarms rises with the number on adversarial images. The clean ones are those that the
 #   networks learned, and raise none.
 # - Attack all networks: in the cell above, replace `scores` by the mean of the networks' outputs, and take the first step on which all of them
-#   err. With two classes the alarm is then silent by construction.
+#   err. With two classes the alarm is then silent by construction; with ten the networks may still err in different ways.
 #
 # ## Item by item
 #

@@ -129,8 +129,8 @@ display.table(["dimension", "samples needed on average", "at least, by Theorem 1
 # ### A flat boundary at the attack's distance predicts almost no flips; the paper measures many
 #
 # *The predictions are ours, the shares the paper's.* The paper attacks each image along the gradient, then tries 2,000 noise samples of some length,
-# and counts the images whose label at least one of them flips. We take the lengths to be 1, 2, 5 and 10 times the norm of that attack; only 5, and 10 for ImageNet, stands
-# in the text. If the boundary near an image were a plane as far away as the attack is long, that would happen with probability $1 - (1 -
+# and counts the images whose label at least one of them flips. We take the lengths to be 2, 5 and 10 times the norm of that attack; only 5, and 10
+# for ImageNet, stands in the text. If the boundary near an image were a plane as far away as the attack is long, that would happen with probability $1 - (1 -
 # \tau_n(1/\text{factor}))^{2000}$.
 
 # %%
@@ -158,8 +158,8 @@ display.picture(
 # %% [markdown]
 # ## Where it differs, and why
 #
-# Flat boundaries explain much of what noise flips, if each image has its own distance, shorter than the step along the gradient is long. One
-# distance for all images does not fit the published shares at all lengths of the noise (last column of the table in *Item by item*). On our own
+# Flat boundaries explain much of what noise flips, if each image has its own distance, shorter than its gradient step. One distance for all images
+# does not fit: each length of the noise would need another one (last column of the table in *Item by item*). On our own
 # networks a second attack, Carlini and Wagner's, searches for the nearest adversarial example of each image.
 
 # %%
@@ -171,7 +171,7 @@ if nearest:
     display.table(["noise radius / norm of the step", "plane as far as the step",
                    "plane at the shorter distance", "measured (95% interval)"],
                   figures.distance_rows(nearest),
-                  "Our networks: images with a label that at least one noise sample flips, as planes at two "
+                  "Our networks: images that at least one of the noise samples flips, as planes at two "
                   "distances predict, and as measured.")
 page.text(measured, lambda *_: nearest,
           "On {runs} networks for two classes of CIFAR-10 each ({images} images) the second attack needs "
@@ -304,7 +304,7 @@ page.box(
     "How often does random noise cross a flat decision boundary?",
     "Practically never in thousands of dimensions, even noise ten times as long as the distance.",
     "{needed} crosses ({n:,} dimensions); {draws:,} samples together flip {flat:.1g}% of images. In the "
-    "paper {paper:.0f}% flip, with noise ten times a gradient step.",
+    "paper {paper:.0f}% flip, with noise of (we infer) ten gradient steps.",
     "Real boundaries are nearer than that step: on {runs} networks flat boundaries at the distance "
     "a stronger attack finds predict {longest.near:.0f}%; measured: {longest.flipped.percent:.0f}%."
     if nearest.get("ratio", 1) < 1 else

@@ -28,7 +28,7 @@ seed: int = 0  # of the random trials
 device: str = "auto"  # auto, cpu or cuda; nothing here needs more than a CPU
 runs: str = "missing"  # this page has no runs
 epsilon: float = 0.1  # distance of each half-ball from the plane (0..1]
-n: int = 3072  # dimension of the box and the table; 3072: 32 by 32 pixels in colour [2..]
+n: int = 3072  # dimension of the answer and the table; 3072: 32 by 32 pixels in colour [2..]
 
 # %% tags=["hide-cell"]
 from scipy import optimize
@@ -123,22 +123,22 @@ hiding = optimize.brentq(lambda e: models.log_half_balls(PICTURE, e, LONG, TRIES
 display.table(["event", "exact value"], [
     ["noise as long as the radius flips a label, classes that touch", one_in(flipped(n, 0.0, 1.0))],
     [f"the same, gap of {2 * epsilon:g} radii", one_in(flipped(n, epsilon, 1.0))],
-    [f"no attack of {reach:g} radii flips the label, the same gap", one_in(safe_from)],
+    [f"safe from every attack of {reach:g} radii, the same gap", one_in(safe_from)],
     [f"noise of {LONG:g} radii flips a label, the same gap", one_in(flipped(n, epsilon, LONG))]],
     f"Two half-balls in {n:,} dimensions")
 
 # %% [markdown]
 # ### What counts is the distance that most points keep
 #
-# Noise hardly ever flips a label if most points lie several times as
-# far from the plane. In half-balls that touch they do not: in every dimension the points lie as near as that. A gap keeps all points away. Balls that
+# Noise hardly ever flips a label if most points lie several times farther from the plane than it moves them. In half-balls that touch they do not: in
+# every dimension most lie about as near as it moves them. A gap keeps all points away. Balls that
 # overlap ({ref}`Section 4.2 <sutton-4-2>`) have no gap, and yet keep nearly all points away, since their centres lie off the plane.
 
 # %%
 overlapping = one_in(float(np.exp(models.log_two_balls(n, epsilon, 1.0))))
 display.say(f"With {epsilon:g} radii from the plane to each centre or flat side, noise as long as the radius "
             f"flips {overlapping} points of the balls that overlap, and {one_in(flipped(n, epsilon, 1.0))} "
-            "of the half-balls with a gap: there no point is nearer to the plane, in the balls some are.")
+            "of the half-balls with a gap: only the balls have points nearer to the plane than that.")
 
 # %% [markdown]
 # ### The longer the noise, the wider the gap must be
@@ -155,7 +155,7 @@ display.say(f"In {PICTURE:,} dimensions, {TRIES:,} noise samples of {LONG:g} rad
 # %% [markdown]
 # ## Where it differs, and why
 #
-# *This part is ours.* Theorem 20 bounds from below the probability that noise flips a label if the classes touch; the bound is not the limit. Let
+# *The limit is ours.* Theorem 20 bounds from below the probability that noise flips a label if the classes touch; the bound is not the limit. Let
 # $x_1$ and $s_1$ be the coordinates of the point and the noise across the plane. In high dimension $\sqrt n\,x_1$ and $\sqrt n\,s_1$ are two
 # independent normal variables, the second scaled by $\delta$. The label flips if the second is the larger one in absolute value and has the
 # opposite sign. The ratio of two normal variables has a Cauchy distribution, so the limit is $\arctan(\delta)/\pi$ (dotted in Figure 6). At
@@ -164,7 +164,7 @@ display.say(f"In {PICTURE:,} dimensions, {TRIES:,} noise samples of {LONG:g} rad
 #
 # ## Three things to remember
 #
-# 1. Classes that touch are easy to attack, and noise finds this in every dimension.
+# 1. In high dimension classes that touch are easy to attack, and noise shows it.
 # 2. A gap that is short for an attack is wide for noise, because noise crosses by its length over the root of the dimension.
 # 3. Passing a test with noise can mean a gap between the classes, not robustness.
 #

@@ -137,7 +137,7 @@ display.picture(figure, "The digit 3 against the digit 8: images that a gradient
 # ## What came out
 #
 # A class pair has ten thousand training images and two thousand test images. The paper attacks and perturbs every image; here some are drawn
-# at random, and accuracies are those of all images. Noise is tried on images that a step flips.
+# at random, and accuracies are those of all images.
 
 # %%
 scale = page.scale(**experiments.CIFAR10)
@@ -150,7 +150,8 @@ page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 page.text(rest, lambda u: {"of": len(pairs.published), "chose": len(experiments.PAIRS),
                           "left": len(rest.published), "measured": len(u)},
           "The training was chosen on {chose} of the {of} pairs. The means, the picture of the pairs, the "
-          "rank correlations, the bias and the box leave these out: {measured} of {left} pairs remain.")
+          "rank correlations, the bias and the answer at the top leave these out: {measured} of {left} pairs "
+          "remain.")
 
 # %% [markdown]
 # ### A small step flips most images, equally long noise almost none
@@ -179,15 +180,15 @@ page.text(rest, lambda u: study.rank_facts(u, SHARES),
 # %%
 page.text(rest, lambda u: {"measured": figures.means(u, SHARES)[10]["mean"], "plane": 100 * float(
             planar_flip_probability(int(u.dimension.iloc[0]), 0.1, int(u.draws.max())))},
-          "If the boundary near each image were a plane at the norm of its attack, noise of ten times that "
-          "norm would flip {plane:%} of the labels (by the exact formula of {{ref}}`Section 4.1 "
-          "<sutton-4-1>`; measured: {measured:%}). The boundary may be nearer than the attack is long; that "
-          "section measures how much.")
+          "If the boundary near each image were a plane at the norm of its attack, all samples of noise of "
+          "ten times that norm together would flip {plane:%} of the labels (by the exact formula of "
+          "{{ref}}`Section 4.1 <sutton-4-1>`; measured: {measured:%}). The boundary may be nearer than the attack is long; "
+          "that section measures how much.")
 
 # %% [markdown]
 # ## Where it differs, and why
 #
-# - *Training.* Our networks have half the printed dropout (0.2) and half the epochs (50). {ref}`A rule <network-study>` chose both on *deer –
+# - *Training.* Our networks have dropout 0.2 and 50 epochs, half of what is printed. {ref}`A rule <network-study>` chose both on *deer –
 #   horse* and *aeroplane – cat* ({ref}`sutton-7-1-1`), because networks trained as printed have fewer attackable images.
 
 # %%
@@ -195,7 +196,7 @@ page.text((pairs, printed), lambda u, plain: study.as_printed_in_words(u, plain,
 
 # %% [markdown]
 # - *Zero gradients.* The loss gradient of a very confident network can be exactly zero in 32-bit arithmetic ({ref}`Section 7.1 <sutton-7-1>`).
-#   The text leaves open whether such an image counts as attackable; the same rule counts it. The gradient of the *logit*, the value before the
+#   The text leaves open whether such an image counts as attackable; here it does, by the same rule. The gradient of the *logit*, the value before the
 #   sigmoid, has the same direction up to its sign and does not vanish: the share that a step along it flips is the share *with
 #   unrounded gradients*.
 # - *Another training.*

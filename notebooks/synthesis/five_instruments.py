@@ -47,7 +47,7 @@ instruments = page.results(experiments.instruments)
 # %% [markdown]
 # ## The idea
 #
-# Each paper of this book has its own notion of how far an image lies from the decision boundary. Ren et al. mix the image with another one until
+# Each paper of this book has its own measure of robustness. Ren et al. mix the image with another one until
 # the label changes. Shu et al. draw a box around adversarial examples and count how many of its points other trainings misclassify. He et al.
 # follow random directions. Sutton et al. compare a step along the gradient with random noise. Chen et al. need no attack: ROBY compares the widths
 # of the classes with the distances between them.
@@ -218,9 +218,9 @@ page.text(instruments, lambda _: {name: 100 * share for name, share in flat.item
 # ## Where it differs, and why
 #
 # The comparison is not the papers' own. All instruments here measure small networks for MNIST; all papers but Ren et al. measure others,
-# too. As an instrument, mixing leads towards one digit of another class; its claim is judged with white and black. The boxes are those of one
+# too. As an instrument, mixing leads towards one digit of another class; its claim is judged with a plain white or black image. The boxes are those of one
 # attack, along the sign of the gradient, and two further trainings judge them instead of nine; networks without such trainings have none. The step
-# of the line searches is three times the paper's. A step along the gradient is itself a weak attack, so it may well agree with a strong one.
+# of the line searches is three times that of He et al. A step along the gradient is itself a weak attack, so it may well agree with a strong one.
 #
 # ## Three things to remember
 
@@ -236,8 +236,8 @@ page.text(instruments, lambda _: figures.lessons(rows, best))
 # %%
 display.show(display.folded("Answers", (
     "1. Neither by much: after nine halvings the two are 1/512 of their first distance apart.\n"
-    "2. The second network then decides the label nearly alone, so that the share says whether it disagrees "
-    "with the first on this image, whatever the box.")))
+    "2. The second network then decides the label nearly alone: the share is near 0% or 100%, by whether it "
+    "disagrees with the first on this image, whatever the box.")))
 
 # %% [markdown]
 # ## Item by item

@@ -32,7 +32,7 @@ def adversarial(cells):
 
 
 # ---- Section 3: OptMargin --------------------------------------------------------------------------------
-UNPUBLISHED = "“below OptStrong” depends on OptStrong's unpublished settings"
+UNPUBLISHED = "that OptMargin stays below OptStrong was not judged: OptStrong's settings are not published"
 networks_claim("table-1", "in all four settings", leaves=UNPUBLISHED)(over_networks(lambda c: (
     round(c.margin.success_pct) == 100 and c.margin.rms > c.brittle.rms,
     "success {margin.success_pct:%} (n = {margin.correct}), mean distance {margin.rms} (OptBrittle "

@@ -96,9 +96,9 @@ def answer(facts):
     """The answer of the box, by the rule of the protocol; how the margin compares stands on the page."""
     if not facts.get("whole"):
         return "Too few networks are measured to tell."
-    which = ("none is shown to. The {name} comes closest: {meaning}." if not facts["predicts"] else
-             "one is shown to do so: the {name} ({meaning})." if facts["predicting"] == 1 else
-             "{predicting} are shown to. The {name} comes closest: {meaning}.")
+    which = ("none does beyond chance. The {name} comes closest: {meaning}." if not facts["predicts"] else
+             "one does beyond chance: the {name} ({meaning})." if facts["predicting"] == 1 else
+             "{predicting} do beyond chance. The {name} comes closest: {meaning}.")
     return "Of {cheap} papers' measures that take at most a tenth of the attack's time, " + which
 
 
