@@ -119,7 +119,7 @@ def test_correlations_of_orders_that_are_known(monkeypatch):
     assert "{predicting} do beyond chance" in figures.answer(facts) and "its rank" in figures.evidence(facts)
     assert "one does beyond chance: the {name}" in figures.answer(facts | {"predicting": 1})
     assert facts["apart"]["is"] == pytest.approx(facts["value"]["is"] - facts["margin"]["is"])
-    assert "none is shown to" in figures.answer(facts | {"predicts": False})
+    assert "none does beyond chance" in figures.answer(facts | {"predicts": False})
     assert facts["meaning"] in figures.MEANINGS.values() and facts["alone_networks"] == 17
     assert not facts["stays"] or "chance" not in figures.limit(facts)
     assert "chance" in figures.limit(facts | {"stays": False})

@@ -143,8 +143,8 @@ page.picture(both, alarms.draw_numbers,
              alt="Curves against the number of networks: adversarial images, noise, clean digits.")
 page.text(clean, alarms.on_clean,
         "The attacked network and one other disagree on {two:.1f}% of {clean.of} clean digits, at least two "
-        "of {networks} on {clean.percent:.1f}% (95% interval {clean.low:.1f} to {clean.high:.1f}%). Of the {false.of} "
-        "digits that the attacked network classifies correctly it is {false.percent:.1f}%, which are false "
+        "of {networks} on {clean.percent:.1f}% (95% interval {clean.low:.1f} to {clean.high:.1f}%). Of the "
+        "{false.of} digits that the attacked network classifies correctly it is {false.percent:.1f}%, which are false "
         "positives; of the {true.of} others {true.percent:.1f}%.")
 
 # %% [markdown]
