@@ -144,8 +144,8 @@ page.picture(both, alarms.draw_numbers,
 page.text(clean, alarms.on_clean,
         "The attacked network and one other disagree on {two:.1f}% of {clean.of} clean digits, at least two "
         "of {networks} on {clean.percent:.1f}% (95% interval {clean.low:.1f} to {clean.high:.1f}%). Of the "
-        "{false.of} digits that the attacked network classifies correctly it is {false.percent:.1f}%, which are false "
-        "positives; of the {true.of} others {true.percent:.1f}%.")
+        "{false.of} digits that the attacked network classifies correctly it is {false.percent:.1f}%, which "
+        "are false positives; of the {true.of} others {true.percent:.1f}%.")
 
 # %% [markdown]
 # ### In boxes of types 1 and 3 the alarm is frequent, in the others rarer

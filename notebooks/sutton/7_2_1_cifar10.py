@@ -182,8 +182,8 @@ page.text(rest, lambda u: {"measured": figures.means(u, SHARES)[10]["mean"], "pl
             planar_flip_probability(int(u.dimension.iloc[0]), 0.1, int(u.draws.max())))},
           "If the boundary near each image were a plane at the norm of its attack, all samples of noise of "
           "ten times that norm together would flip {plane:%} of the labels (by the exact formula of "
-          "{{ref}}`Section 4.1 <sutton-4-1>`; measured: {measured:%}). The boundary may be nearer than the attack is "
-          "long; that section measures how much.")
+          "{{ref}}`Section 4.1 <sutton-4-1>`; measured: {measured:%}). The boundary may be nearer than the "
+          "attack is long; that section measures how much.")
 
 # %% [markdown]
 # ## Where it differs, and why
