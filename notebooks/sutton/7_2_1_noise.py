@@ -186,14 +186,14 @@ page.extra("noise-zero-gradients", compared["cube"], training_noise.rows_of_coun
 page.text(noisy, training_noise.readings,
           "The ratio of standard deviation to mean differs from the published one by these factors "
           "(geometric mean over the measured tables, Euclidean norm): {factors}. We print Tables 13 to 18 "
-          "with the way of the smallest factor, {best}; one pair does not decide it.")
+          "with the way of the smallest factor, {best}; few pairs do not decide it.")
 
 # %% [markdown]
 # ## Three things to remember
 #
 # 1. A remedy is tested by an attack on the trained network, and its price by the accuracy without noise.
 # 2. A share of attacked images can fall because gradients vanish. Count these images both ways.
-# 3. One class pair shows little: the grey lines of the figure lie far apart.
+# 3. A few class pairs show little: the grey lines of the figure lie far apart.
 #
 # ## Try it
 #
@@ -212,9 +212,8 @@ page.box(
         "Somewhat, on {pairs} of nine class pairs and with guessed noise strengths."),
     "With our strongest noise a gradient step flips {counted.most:.0f}% of the correctly classified training "
     "images instead of {counted.none:.0f}% (paper: {paper.most:.0f}% instead of {paper.none:.0f}%).",
-    "On training images this network's accuracy is {accuracy.most:.0f}% instead of {accuracy.none:.1f}% "
-    "(paper: {paper.accuracy:.0f}%): that an inaccurate network is flipped less often does not "
-    "show robustness.",
+    "Accuracy on training images is {accuracy.most:.0f}% instead of {accuracy.none:.1f}% (paper: "
+    "{paper.accuracy:.0f}%): that an inaccurate network is flipped less often does not show robustness.",
     facts=facts, picture=training_noise.draw_box(levels),
     alt="Accuracy and attackable share over the strength of the noise, ours and the paper's; grey lines are "
         "other pairs.")
