@@ -39,7 +39,8 @@ def test_form(name):
     markdown, code = cells(name, "markdown"), cells(name, "code")
     first = markdown[0].splitlines()
     assert re.fullmatch(r"\([a-z0-9-]+\)=", first[0]) and first[1].startswith("# ")
-    assert (ROOT / "notebooks" / f"{name}.py").read_text().count('tags=["parameters"]') == 1
+    text = (ROOT / "notebooks" / f"{name}.py").read_text()
+    assert text.count('tags=["parameters"]') == 1 and len(text.splitlines()) <= 320
     assert f'start("{name}", globals())' in code[1] and code[-1].strip() == "page.finish()"
     assert sum("page.box(" in source for source in code) <= 1
     assert [line for source in code for line in source.splitlines() if len(line) > 110] == []

@@ -63,12 +63,10 @@ scale = page.scale(smoke=dict(trials=20), quick=dict(trials=1_000), paper=dict(t
 #
 # A network turns each image into a *feature vector*: in the paper the values before its last layer, here, as in the authors' later code, its
 # *logits*, one number a class. The images of one class form a cloud. It has a centre and a *width*, the mean distance of its samples to the centre.
-# The paper expects that a network withstands small changes of an image if its clouds are narrow and far apart. Measuring this needs no attack, only
-# clean images.
+# The paper expects that a network withstands small changes of an image if its clouds are narrow and far apart. Measuring this needs no attack.
 #
 # Three scores come of it. **FSA** (feature subspace aggregation) is meant to be larger for narrower classes and **FSD** (feature subspace distance)
-# for classes farther apart. **ROBY** is the mean *overlap* of two classes: width plus width minus distance of the centres. A smaller ROBY is claimed
-# to mean a more robust network.
+# for classes farther apart. **ROBY** is the mean *overlap* of two classes: width plus width minus distance of the centres; smaller is claimed to be better.
 #
 # All three are rescaled: the smallest value inside one network becomes 0, the largest 1. The picture shows what that does.
 

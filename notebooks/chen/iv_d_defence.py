@@ -54,9 +54,8 @@ page = start("chen/iv_d_defence", globals())
 #
 # *Adversarial training* defends a network: it learns from attacked images, so that it gives them their label. Madry et al. {cite:p}`madry2018` attack
 # every training image, Chen et al. half of them. The result is a *robust network*, the usual one a *natural network*.
-#
-# A score of robustness should tell the two apart. The paper claims that {ref}`ROBY <chen-iii>` does: for the same architecture it is smaller for the
-# robust network, on clean images and, more clearly, on adversarial ones.
+# The paper claims that {ref}`ROBY <chen-iii>` tells the two apart: for one architecture the robust network has a smaller one, on adversarial images
+# even more than on clean ones.
 
 # %%
 RADIUS = 0.06
@@ -202,8 +201,8 @@ page.text(natural, defence.natural_facts,
 # %% [markdown]
 # ### Maps of the logits: attacked classes before and after the defence
 #
-# The paper shows maps (t-SNE), in which similar logits lie close together, and calls classes of robust networks more compact. We count the images
-# whose nearest neighbour in the map has their class (the share above each map below). The paper names no measure.
+# In the paper's maps (t-SNE) similar logits lie close together, and classes of robust networks more compactly; it names no measure. We count the
+# images whose nearest neighbour in the map has their class (the share above each map below).
 
 # %%
 digits_of, robust_digits = (results.only(lambda run: run["data"] == "mnist") for results in BOTH)
@@ -221,9 +220,8 @@ page.text((digits_of, robust_digits), defence.neighbours,
 
 # %%
 page.text(BOTH, defence.shorter,
-          "- *Short training.* Robust networks learned from {robust_images_train} images in {robust_epochs} "
-          "epochs, natural ones from {natural_images_train} in {natural_epochs}. So a difference can come "
-          "from this as well as from the defence.")
+          "- *Short training.* Robust networks had {robust_images_train} images and {robust_epochs} epochs, "
+          "natural ones {natural_images_train} and {natural_epochs}: this, too, can cause a difference.")
 
 # %% [markdown]
 # ## Three things to remember
@@ -236,7 +234,7 @@ page.text(BOTH, defence.shorter,
 #
 # 1. In the cell above, `EPSILON = 0.05`: how do the curves change?
 # 2. `SEEDS = range(6)`: do the scores of natural and robust networks overlap?
-# 3. Take the labels of half a batch out of order: `half_attacked(network, x[batch], y[batch.flip(0)], generator)`. Does the defence still work?
+# 3. Give the attack alone wrong labels: `half_attacked(network, x[batch], y[batch.flip(0)], generator)`. Does the defence still work?
 
 # %%
 display.show(display.folded("Answers", (
@@ -288,7 +286,6 @@ page.figure("figure-9", robust_digits, **figures.of_maps("map_text", "adversaria
 # ### Choices that the paper leaves open
 #
 # :::{dropdown} Choices of this page
-#
 # | choice | ours | reason |
 # |---|---|---|
 # | adversarial training | half of each batch; PGD of radius ε with 7 steps of length ε/3 | the text: as many clean as adversarial images; the text's 40 steps would take about six times as long |

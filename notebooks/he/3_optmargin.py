@@ -67,8 +67,7 @@ networks, attacks, others = map(
 # 255 on CIFAR-10) and returns the majority label. A minimum-norm adversarial example (the paper's *OptBrittle*, {term}`C&W` on the image alone)
 # lies just behind the decision boundary: many noisy copies fall back on the true side, and the vote restores the label if most do.
 #
-# *OptMargin*, the paper's own attack, looks for the nearest image that is misclassified together with 19 noisy copies of it. The paper claims that
-# the vote does not restore the label of such an image.
+# *OptMargin*, the paper's own attack, looks for the nearest image that is misclassified together with 19 noisy copies. The vote is said to fail on it.
 #
 # ## Step by step: OptMargin and the vote
 #

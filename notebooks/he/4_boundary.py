@@ -65,8 +65,7 @@ searches = page.results(experiments.line_searches)
 #
 # Around an image, a classifier's decision boundary is nearer in some directions than in others. A *line search* follows one direction until the
 # predicted label changes. The distance of this change is the *boundary distance* of the direction, and the new label its *adjacent class*. The
-# smallest distance over all directions is the image's *nearest distance*; its *top-1 purity* is the share of its most frequent adjacent class
-# among the directions that have one.
+# smallest distance over all directions is the *nearest distance*; *top-1 purity* is the share of the most frequent adjacent class among those found.
 #
 # The paper follows many random directions from each image: on MNIST 784 mutually orthogonal ones and their opposites, on CIFAR-10 a thousand. It
 # claims that adversarial images differ from clean ones: their boundary is nearer, and around examples of the minimum-norm attack

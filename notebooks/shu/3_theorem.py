@@ -206,8 +206,7 @@ page.statement("remark-1", data={"slabs": list(COUNTS), "difference": flat, "dif
 # ### Remark 2
 #
 # Another definition of the generalisation error subtracts the mean loss on the training data. Two classifiers that fit the training data
-# exactly have equal values by this definition, too, if their expected losses are equal. If one training image lies on a slab, $M_2$ no
-# longer fits it, and the values differ.
+# exactly have equal values by this definition, too, if their expected losses are equal. If a training image lies on a slab, the values differ.
 
 # %%
 TRAINING = 1000
