@@ -166,7 +166,7 @@ class Results:
     yours: bool = False                              # by a function of the reader's, or from its results
     optional: bool = False                           # gives intervals alone: nothing waits for its runs
 
-    def named(self, names, parts=("published", "recorded", "own", "outdated")):
+    def with_names(self, names, parts=("published", "recorded", "own", "outdated")):
         """The runs of these names; in parts that are not named all stay."""
         chosen = {part: getattr(self, part) for part in parts}
         return replace(self, **{part: {n: runs[n] for n in names if n in runs}
@@ -174,7 +174,7 @@ class Results:
 
     def only(self, keep):
         """The runs that `keep` takes, by their arguments and labels: what a figure or table rests on."""
-        return self.named([n for n, arguments in self.published.items()
+        return self.with_names([n for n, arguments in self.published.items()
                            if keep((arguments or {}) | self.labels.get(n, {}))])
 
 

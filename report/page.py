@@ -126,7 +126,7 @@ class Page:
                                     record=self.profile == "paper", function=function,
                                     names=None if function is None else names)
         if names is not None:   # runs of the page's own plan stay
-            chosen = chosen.named([n for n in chosen.published if n in names],
+            chosen = chosen.with_names([n for n in chosen.published if n in names],
                                   ("published", "recorded", "outdated"))
         chosen.optional = optional
         if function is None:

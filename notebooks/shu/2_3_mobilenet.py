@@ -306,7 +306,7 @@ page.box(
     "Are random images between adversarial versions of one aeroplane misclassified, too?",
     "By the attacked network: {parts.strict} or {parts.loose}, depending on which and how many values vary.",
     "An attack made {versions} misclassified versions; random images draw values between their "
-    "extremes. If only values changed in all versions vary, {strict:.0f}% are misclassified; if those "
+    "extremes. If values changed in all versions vary, {strict:.0f}% are misclassified; if those "
     "changed in most, {loose:.1f}% (paper: {paper:.0f}%). {others} other networks "
     "misclassify {least:.0f}% to {most:.0f}%, either way.",
     "On clean images ours err {times} as the paper's.",
