@@ -468,7 +468,7 @@ def test_the_box_on_training_with_noise_follows_the_pairs_and_the_fall():
     assert facts["counted"] == {"none": 69, "most": 52}
     assert facts["paper"]["none"] == pytest.approx(88.33) and facts["paper"]["most"] == pytest.approx(75.66)
     assert training_noise.box_facts(levels(68.0, 69.0, 70.0, 61.0, problems=5))["hardly"]
-    somewhat = training_noise.box_facts(levels(68.0, 55.0, 70.0, 61.0, problems=5))
+    somewhat = training_noise.box_facts(levels(68.0, 69.0, 70.0, 51.0, problems=5))
     assert not somewhat["hardly"] and not somewhat["few"]
     assert training_noise.box_facts(levels(68.0, None, 70.0, 61.0)) == {}
     assert training_noise.box_facts(levels(68.0)) == {}

@@ -159,9 +159,9 @@ def box_facts(levels):
     if len(shares) < 2 or None in shares:
         return {}
     first, *_, last = levels.values()
-    problems, small = first["problems"], max(shares[0] - share for share in shares) < SIZEABLE
-    few = len(problems) < ENOUGH
+    problems, few = first["problems"], len(first["problems"]) < ENOUGH
     counted = [v["readings"]["lost"]["susceptibility"] for v in (first, last)]      # with zero gradients
+    small = counted[0] - counted[1] < SIZEABLE
     paper = {name: published("cube", n, panel, "train", problems) for name, n, panel in (
         ("none", 0, "susceptibility"), ("most", 3, "susceptibility"), ("accuracy", 3, "accuracy"))}
     return {"pairs": len(problems), "alone": len(problems) == 1, "few": few, "hardly": not few and small,
