@@ -185,7 +185,7 @@ def test_the_classifier_is_compared_with_the_threshold_on_the_same_images():
                         for block in (0, 1) for kind in ("benign", "margin", "brittle")))
     facts = detection.compared(classifier_of(trained_on=2), around_all)
     assert (facts["learned"], facts["n"], facts["missed"]) == (2, 2, None)
-    assert (facts["known"], facts["alone"], facts["limit"]) == (100, 100, 0)
+    assert (facts["known"], facts["alone"], facts["limit"], facts["better"]) == (100, 100, 0, False)
     assert facts["errors"] == {"benign": 50, "margin": 0} and facts["print"] == {"benign": 9.6, "margin": 7.2}
     assert [share["percent"] for share in facts["classifier"] + facts["threshold"]] == [50, 0, 0, 0]
     assert facts["span"]["high"] == 100 > facts["span"]["low"]

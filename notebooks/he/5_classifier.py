@@ -200,8 +200,8 @@ page.text(surroundings, lambda runs: detection.cost(runs)["looks"] | {
 # ## Where it differs, and why
 #
 # The largest difference is how many OptMargin examples the classifier trained on OptBrittle misses; trained on FGSM it errs more often, too. Fewer
-# digits were attacked than in the paper, OptMargin ran for fewer steps, and our OptBrittle stays nearer to the digit ({ref}`he-3`), so that a rule
-# learned from it expects nearer boundaries. Whether these are the causes is not known.
+# digits were attacked than in the paper, OptMargin ran for fewer steps, and our OptBrittle stays nearer to the digit ({ref}`he-3`). Whether these
+# are the causes is not known.
 #
 # ## Three things to remember
 #
@@ -299,8 +299,9 @@ page.text(surroundings, detection.arithmetic,
 page.box(
     "Do boundary distances reveal that an image was attacked?",
     "Not measured yet." if not facts else
-    "Mostly, by a classifier trained on that attack; a threshold on the smallest distance does similarly."
-    if facts["worst"]["percent"] > 75 else "Hardly in this run.",
+    "Hardly in this run." if facts["worst"]["percent"] <= 75 else
+    "Mostly, by a classifier trained on that attack" + ("." if facts["better"] else
+    "; a threshold on the smallest distance does similarly."),
     "Trained on OptMargin (noise-resistant), the classifier errs on {errors.benign:.0f}% of clean and "
     "{errors.margin:.0f}% of attacked digits ({n} each; paper: {print.benign} and {print.margin}%), the "
     "threshold on at most {limit:.0f}% of either. Trained on OptBrittle (smallest change), it "
