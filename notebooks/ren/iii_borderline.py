@@ -202,7 +202,7 @@ page.text((searches, compared), figures.compared_steps,
 # - In the cell of Algorithm 1, call it with `0.999` instead of `threshold`. The last similarity in the caption exceeds the new value, after more
 #   mixtures; the check below then refuses the pair, because the fast search still has the old threshold.
 # - Replace `mix` by `a // 2 + b // 2`, which cuts the halves off: the check refuses the pair.
-# - `-p architecture c`: robustness moves; the similarity of the two sides hardly does.
+# - `-p architecture c`: robustness moves; on MNIST the similarity of the two sides hardly does.
 # - `-p dataset fashion_mnist`: start from a shirt or a boot. The search again stops at two nearly equal images.
 #
 # ## Item by item
