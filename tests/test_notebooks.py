@@ -8,7 +8,6 @@ import sys
 from collections import Counter
 from functools import cache
 
-import jupytext
 import pandas as pd
 import pytest
 from conftest import NOTEBOOKS, environment, oddities, outputs, ran
@@ -24,13 +23,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::shared.inference.NoExample")   
 
 
 @cache
-def read(name):
-    return jupytext.read(ROOT / "notebooks" / f"{name}.py").cells
-
-
 def cells(name, kind):
     """Sources of the cells of a kind, code or markdown."""
-    return [c.source for c in read(name) if c.cell_type == kind]
+    notebook = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text())
+    return ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == kind]
 
 
 # ---- form ------------------------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ def over_networks(data, name, rng, *, natural=False):
     places = {group: np.flatnonzero(kept & (data.groups == group)) for group in names}
     draws = [np.concatenate([places[group] for group in rng.choice(names, len(names))])
              for _ in range(ROUNDS)]
-    return _spearman(a[kept], b[kept]), np.array([_spearman(a[rows], b[rows]) for rows in draws])
+    return _spearman(a, b, [np.flatnonzero(kept)])[0], _spearman(a, b, draws)
 
 
 def over_images(data, name, rng):
@@ -106,8 +106,14 @@ def over_images(data, name, rng):
         [rank_correlations(x[drawn], z[drawn]) for x, z in zip(a, b)], axis=0)
 
 
-def _spearman(a, b):
-    return rank_correlations(a[None], b[None])[0] if len(a) > 2 else np.nan
+def _spearman(a, b, draws):
+    """The rank correlation within each draw of places, float64 [draws]; draws of one length at once."""
+    values, lengths = np.full(len(draws), np.nan), np.array([len(places) for places in draws])
+    for length in {*lengths[lengths > 2]}:
+        alike = np.flatnonzero(lengths == length)
+        places = np.stack([draws[n] for n in alike])
+        values[alike] = rank_correlations(a[places], b[places])
+    return values
 
 
 def interval(resampled):
