@@ -30,9 +30,15 @@ def typical(report, known, *names):
         rows.append([f"{m.label}, {m.unit}".strip(", %"), f"{own} ({low} to {high}; n = {m.n})", *others])
     heads = ["measure", "script (95% interval)", f"lowest of {len(known)} known", "their median",
              "their highest"]
-    display.table(heads, rows, "The script's network on its own digits, beside "
-                  f"{len(known)} networks of this book on MNIST. Where the data differ, a difference need "
-                  "not come from the network.", sentences=True)
+    display.table(heads, rows, f"The script's network beside {len(known)} known ones.", sentences=True)
+
+
+def distances_in_l2(report, dimension):
+    """Show the L2 distances that random directions and the Carlini-Wagner attack find, medians."""
+    random, attack = (report.measure("model", name).value for name in ("boundary_distance", "cw_distance"))
+    if random and attack:
+        display.say(f"In L2 the nearest boundary in random directions lies {random * dimension**0.5:.1f} "
+                    f"away (median), the Carlini-Wagner example {attack:.1f}.")
 
 
 def draw_script(model, x, attacked, report):

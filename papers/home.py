@@ -11,9 +11,10 @@ import pandas as pd
 from scipy import stats
 
 from papers.chen import audit
-from papers.ren.experiments import searches
+from papers.ren.experiments import pruned, searches
+from papers.ren.figures import pruning
 from papers.shu import beyond
-from papers.shu.experiments import lenet_fifty
+from papers.shu.experiments import lenet_fifty, lenet_networks, mlp_sweeps
 from papers.sutton import figures, tables
 from papers.sutton.experiments import PAIRS, cifar10, fashion_mnist
 from papers.synthesis import figures as five_instruments
@@ -207,31 +208,38 @@ FINDINGS = {function.__name__: function for function in (
 
 # ---- the openings of the papers --------------------------------------------------------------------------
 def ren():
-    data, rows = kept("ren", "algorithm-1"), kept("ren", "table-3")
+    data, steps = kept("ren", "algorithm-1"), pruning(runs_of(pruned))
+    means = [r["robustness_ssim"].value for r in kept("ren", "table-3")]
+    paper = [r["robustness_ssim"] for r in reference.paper("ren")["table-3"].rows]
     return {"converged": 100 * data["by_threshold"] / data["searched"], "searches": data["searched"],
-            "largest": max(r["robustness_ssim"].value for r in rows),
-            "paper": max(r["robustness_ssim"] for r in reference.paper("ren")["table-3"].rows)}
+            "smallest": min(means), "largest": max(means), "paper": {"low": min(paper), "high": max(paper)},
+            "shown": steps["shown"], "steps": steps["steps"]}
 
 
 def shu():
-    rows = {digit: row(kept("shu", "table-6"), source_class=digit)["M1"] for digit in (5, 7)}
-    paper = {digit: printed("shu", "table-6", source_class=digit)["M1"] for digit in rows}
-    return over_fifty() | {"five": 100 * rows[5], "seven": 100 * rows[7],
-                           "paper": {"five": 100 * paper[5], "seven": 100 * paper[7]}}
+    return over_fifty() | {"errors": beyond.clean_errors(runs_of(lenet_networks), "table-1"),
+                           "boxes": beyond.in_boxes(runs_of(mlp_sweeps).assign(method="cw2"))}
 
 
 def he():
-    votes, distances = (row(kept("he", item), examples="OptMargin") for item in ("table-2", "table-1"))
-    strong = row(kept("he", "table-1"), examples="OptStrong")
-    learnt, brittle = (row(kept("he", "table-3"), dataset="MNIST", model_training="normal",
-                           training_attack=name) for name in ("OptMargin", "OptBrittle"))
-    rms = "mnist_normal_rms"
-    return {"margin": votes["mnist_region_normal_accuracy_pct"].value, "worst": learnt["worst_case_pct"],
-            "missed": brittle["false_neg_optmargin_pct"].value,
-            "rms": distances[rms].value, "strong": strong[rms].value, "paper": {
-                "margin": printed("he", "table-2", examples="OptMargin")["mnist_region_normal_accuracy_pct"],
-                "rms": printed("he", "table-1", examples="OptMargin")[rms],
-                "strong": printed("he", "table-1", examples="OptStrong")[rms]}}
+    region, normal = "mnist_region_normal_accuracy_pct", {"dataset": "MNIST", "model_training": "normal"}
+    learnt, brittle = (row(kept("he", "table-3"), **normal, training_attack=name)
+                       for name in ("OptMargin", "OptBrittle"))
+    fgsm = row(kept("he", "table-4"), dataset="MNIST")
+    fgsm_printed = printed("he", "table-4", dataset="MNIST")
+    over = [r["over_OptMargin"] for r in kept("he", "extra-optimiser-settings")]
+    digits = [data["learned_from"] for name, data in kept("he", "procedure-boundary-classifier").items()
+              if name.startswith("mnist_normal")]
+    return {"margin": row(kept("he", "table-2"), examples="OptMargin")[region].value,
+            "worst": learnt["worst_case_pct"], "missed": brittle["false_neg_optmargin_pct"].value,
+            "fgsm": fgsm["false_neg_pct"].value, "flagged": fgsm["false_pos_pct"].value,
+            "learned": max(digits), "tried": sum(ratio is not None for ratio in over),
+            "less": sum(ratio is not None and ratio > 1 for ratio in over), "paper": {
+                "margin": printed("he", "table-2", examples="OptMargin")[region],
+                "missed": printed("he", "table-3", **normal, training_attack="OptBrittle")[
+                    "false_neg_optmargin_pct"],
+                "fgsm": fgsm_printed["false_neg_pct"], "flagged": fgsm_printed["false_pos_pct"],
+                "learned": reference.paper("he")["table-3"].raw["settings"]["train_examples"]["MNIST"]}}
 
 
 def sutton():
@@ -251,15 +259,17 @@ def sutton():
 
 
 def chen():
-    costs = [[float(r[name].replace(",", "")) for name in ("forward", "roby", "pgd")]
+    costs = [[float(r[name].replace(",", "")) for name in ("forward", "roby", "pgd", "alike")]
              for r in kept("chen", "extra-costs")]
-    forward, roby, pgd = map(sum, zip(*costs))
+    *times, alike = zip(*costs)
+    forward, roby, pgd = map(sum, times)
     rank = next(r for r in kept("chen", "extra-rank-agreement") if r["quantity"] == "ROBY, L2")
     ends = [(r["roby_original_natural"], r["roby_original_robust"], r) for r in kept("chen", "table-5")]
     ends = [(a.value, b.value, r) for a, b, r in ends if a is not None and b is not None]
     both = [(a, b, printed("chen", "table-5", dataset=r["dataset"], model=r["model"])) for a, b, r in ends
             if a is not None and b is not None]
     return {"ratio": 100 * (forward + roby / 1000) / pgd, "networks": len(costs), "rank": rank["spearman"],
+            "low": rank["low"], "high": rank["high"], "alike": {"low": min(alike), "high": max(alike)},
             "clean": sum(b < a for a, b, _ in both), "of": len(both),
             "paper": sum(r["roby_original_robust"] < r["roby_original_natural"] for *_, r in both)}
 

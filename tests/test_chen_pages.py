@@ -397,12 +397,14 @@ def test_suspects_are_compared_with_the_published_success():
 
 def test_a_lesson_says_what_follows_the_attack_over_sizes(monkeypatch):
     nets = pd.DataFrame({"model": [*models.FCNS], "asr_third": np.linspace(0.9, 0.5, 9),
-                         "overlap_2": np.linspace(0.0, -0.4, 9), "roby_2": [0.5, 0.6, 0.4] * 3})
+                         "overlap_2": np.linspace(0.0, -0.4, 9), "roby_2": [0.5, 0.6, 0.4] * 3,
+                         "status": None})
     monkeypatch.setattr(figures, "networks", lambda runs: runs)
     assert capacity.ends(nets)["follows"] == {"roby_2": False, "overlap_2": True}
     words = capacity.lessons(nets)
     assert "overlap of classes follows the attack (rank correlation 1.00)" in words
-    assert "does not reliably follow it" in words
+    assert "does not reliably follow it" in words and "change together" not in words
+    assert "length of training change together" in capacity.lessons(nets.assign(status="proxy: short"))
     turned = capacity.lessons(nets.assign(overlap_2=-nets.overlap_2, roby_2=nets.asr_third))
     assert "does not reliably follow the attack" in turned and "follows it (1.00)" in turned
     assert "over all sizes only" in capacity.lessons(nets[:2])
@@ -412,15 +414,19 @@ def test_trainings_of_one_network_spread_beside_networks(monkeypatch):
     monkeypatch.setattr(figures, "networks", lambda runs: runs)
     natural = pd.DataFrame({"dataset": ["MNIST"] * 3 + ["CIFAR-10"], "model": ["A", "B", "C", "A"],
                             "roby_2": [0.5, 0.9, 0.55, 0.1], "asr_third": [0.7, 0.1, 0.1, 0.1]})
-    again = pd.DataFrame({"dataset": "MNIST", "model": "A", "roby_2": [0.4, 0.6], "asr_third": [0.8, 0.6]})
+    again = pd.DataFrame({"dataset": "MNIST", "model": "A", "roby_2": [0.45, 0.55], "asr_third": [0.8, 0.6]})
     facts = ranking.spread(natural, again)
     assert (facts["model"], facts["seeds"]["n"], facts["all"]["n"], facts["pairs"]) == ("A", 3, 3, 3)
-    assert facts["seeds"]["sd"] == pytest.approx(0.1) and facts["limit"] == pytest.approx(0.277, abs=1e-3)
+    assert facts["seeds"]["sd"] == pytest.approx(0.05)
+    # Student's t of two degrees of freedom exceeds 4.303 with probability 2.5%.
+    assert facts["limit"] == pytest.approx(4.303 * np.sqrt(2) * 0.05, abs=1e-4)
     assert (facts["rank"], facts["flipped"]) == (-1, "60% to 80%")
-    assert facts["apart"] == 2 and facts["share"] == pytest.approx(100 * 0.01 / natural.roby_2[:3].var())
+    assert facts["apart"] == 2 and facts["share"] == pytest.approx(100 * 0.0025 / natural.roby_2[:3].var())
     # Of three values, from the chi-squared distribution with two degrees of freedom, which is exponential.
-    assert facts["seeds"]["low"] == pytest.approx(0.1 / np.sqrt(-np.log(0.025)))
-    assert facts["seeds"]["high"] == pytest.approx(0.1 / np.sqrt(-np.log(0.975)))
+    assert facts["seeds"]["low"] == pytest.approx(0.05 / np.sqrt(-np.log(0.025)))
+    assert facts["seeds"]["high"] == pytest.approx(0.05 / np.sqrt(-np.log(0.975)))
+    assert capacity.retrained(natural, again)["compared"].startswith("The intervals overlap")
+    assert capacity.retrained(natural, pd.DataFrame()) == {}
     assert ranking.spread(natural, pd.DataFrame()) == ranking.spread(natural[1:], again[:1]) == {}
     monkeypatch.setattr(figures, "networks", lambda runs: runs.assign(roby_low=0.3, roby_high=0.7))
     (ax,) = ranking.draw_spread(natural, again).axes

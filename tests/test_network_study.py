@@ -152,6 +152,30 @@ def test_the_nearer_training_of_two_is_counted_on_the_pairs_that_both_have():
     assert study.nearer_than_literal(both[0], both[1].iloc[:0], PRINTED) == {}
 
 
+def test_two_misfits_are_close_where_they_differ_by_less_than_two_equal_trainings():
+    def frame(*shifts):
+        return pd.DataFrame([dict(zip(("class_a", "class_b"), ab)) | as_published(pair, shift)
+                             for (pair, ab), shift in zip(experiments.PAIRS.items(), shifts)])
+
+    pages, literal = frame(0.1, 0.4), frame(0.2, 0.8)
+    first = pd.DataFrame([as_published("deer-horse", 0.3) | {
+        "pair": "deer-horse", "architecture": "sutton-vgg", "dropout": 0.2, "penalty": 0.0, "length": 50,
+        "again": 0}])
+    facts = study.close_to_literal(first, pages, literal, PRINTED)
+    assert facts == {"pair": "deer-horse", "used": 2, "close": 1}
+    assert study.close_to_literal(first, pages, literal.iloc[:0], PRINTED) == {}
+
+
+def test_the_network_of_more_zero_gradients_hangs_more_on_how_they_count():
+    runs = pd.DataFrame([as_published("deer-horse", saturated=saturated) | {
+        "pair": "deer-horse", "architecture": "sutton-vgg", "dropout": dropout, "penalty": 0.0, "length": 50,
+        "again": 0} for dropout, saturated in ((0.4, 100), (0.2, 500))])
+    facts = study.counted_both_ways(runs, PRINTED)
+    assert (facts["name"], facts["zero"], facts["other"]) == ("half the dropout", 5, 1)
+    assert facts["counted"] < 1e-9 < facts["without"]
+    assert study.counted_both_ways(runs[:1], PRINTED) == {}
+
+
 def test_the_bias_of_a_column_is_the_mean_difference_over_pairs_with_its_t_interval():
     paper = reference.paper("sutton")
     printed = tables.cifar10_shares(paper)["accuracy"]
@@ -172,10 +196,14 @@ def test_the_bias_of_a_column_is_the_mean_difference_over_pairs_with_its_t_inter
 
 
 def test_the_columns_with_a_clear_bias_are_those_whose_interval_leaves_out_zero():
-    rows = [{"table": "Table 4", "column": name, "low": low, "high": high}
+    rows = [{"table": "Table 4", "column": name, "low": low, "high": high, "zero": False}
             for name, low, high in (("a", -2, -1), ("b", -1, 1), ("c", 1, 2), ("d", None, None))]
     assert study.bias_in_words(rows) == (
         "The interval leaves out zero in 2 of 3 rows. Ours lie below the published values in these: "
         "a. Ours lie above the published values in these: c.")
     assert study.bias_in_words(rows[1:2]) == "The interval leaves out zero in none of 1 rows."
     assert study.bias_in_words(rows[3:]) == ""
+    unflipped = {"table": "Table 9", "column": "d", "low": -2, "high": -1, "zero": True}
+    assert study.bias_in_words([*rows[1:2], unflipped]) == (
+        "The interval leaves out zero in none of 1 rows. Where no image of ours is flipped, the interval "
+        "shows the published values alone and is not judged.")

@@ -154,14 +154,22 @@ def test_facts_of_the_boxes_around_two_digits():
                          for label, target, rate in ((5, "6", 0.125), (7, "2", 0.5))]).assign(samples=1000)
     facts = beyond.squared_distances(runs)
     assert facts["far"] == "5 → 6, 2 (paper: 10.6) and 7 → 2, 2 (paper: 11.3)"
-    assert facts["side"] == "farther from its digits"
-    assert [(box["name"], box["percent"], box["paper"]) for box in beyond.in_boxes(runs)] == [
-        ("5 → 6", 12.5, 94), ("7 → 2", 50, 82)]
-    for (target, held), side in zip(((k, v) for classes in runs.classes for k, v in classes.items()),
-                                    ("farther from one of its digits", "no farther from its digits")):
-        held["boxes"]["all"]["squared"] = [[1.0, 20.0, 30.0]] * len(held["boxes"]["all"]["sizes"])
-        assert beyond.squared_distances(runs)["side"] == side, target
-    assert beyond.squared_distances(runs.iloc[:0]) == beyond.in_boxes(runs.iloc[:0]) == []
+    assert facts["bound"] == "2 (the 5) and 2 (the 7)" and beyond.squared_distances(runs.iloc[:0]) == []
+    assert beyond.in_boxes(runs) == {}      # one rule alone
+    for classes, rate in zip(runs.classes, (1.0, 0.75)):
+        for held in classes.values():
+            curve = held["boxes"]["all"]
+            held["boxes"] |= {"most": curve, "any": curve | {"rates": [[rate, 0, 0]] * len(curve["sizes"])}}
+            held["noise"] = {"rates": [1.0, 0.0, rate - 0.75]}
+    facts = beyond.in_boxes(runs)
+    assert [[facts[of][name] for name in ("name", "all", "any", "paper")] for of in ("first", "second")] == [
+        ["5 → 6", 12.5, 100, 94], ["7 → 2", 50, 75, 82]] and facts["depends"]
+    assert beyond.in_boxes(runs.iloc[:1]) == {}
+    assert beyond.on_noise(runs, "table-6") == {"of": "$M_3$ on 25% (5 → 6)"}
+    assert beyond.on_noise(runs.iloc[1:], "table-6") == []
+    assert beyond.at_size(runs.iloc[1:], "table-6", 35)["of"] == (
+        "50% (40 values changed in all examples), 50% (40 values changed in 90% of the examples), "
+        "75% (40 values changed in at least one example)")
 
 
 def test_networks_disagree_on_shares_of_a_digits_images_averaged_over_its_attacks():

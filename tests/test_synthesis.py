@@ -92,7 +92,8 @@ def frame(images=60):
             "images": images, "classes": 100, "draws": 100, "correct": [True] * (images - 5) + [n > 0] * 5,
             "robustness": np.stack([1 - attack / 100] * 3), "example": np.full((3, images), 0.4),
             "transfer": attack / 50, "own": np.ones(images), "least_other": np.zeros(images),
-            "distance": -attack, "gradient": rng.permutation(attack), "attack": attack,
+            "distance": -attack, "reached": np.ones(images), "top": 0.48,
+            "gradient": rng.permutation(attack), "attack": attack,
             "margin": np.zeros(images) + attack, "roby": -float(n), "survives": [True] * images,
             "stepped": [True] * images, "noise": [[False] * images, [k % 4 == 0 for k in range(images)]],
             "seconds": dict.fromkeys(TIMES, 1.0) | {"attack": 100.0}})

@@ -68,7 +68,7 @@ scale = page.scale(smoke=dict(trials=20), quick=dict(trials=1_000), paper=dict(t
 # Three scores come of it. **FSA** (feature subspace aggregation) is meant to be larger for narrower classes and **FSD** (feature subspace distance)
 # for classes farther apart. **ROBY** is the mean *overlap* of two classes: width plus width minus distance of the centres; smaller is claimed to be better.
 #
-# All three are rescaled: the smallest value inside one network becomes 0, the largest 1. The picture shows what that does.
+# Before the mean is taken, the widths, the distances and the overlaps of one network are each rescaled: the smallest becomes 0, the largest 1.
 
 # %%
 display.picture(
@@ -131,7 +131,8 @@ display.picture(figure, "Each line is a pair of classes. Left: as the classes mo
 # ## What came out
 #
 # For simulated classes the distance to the decision boundary is known exactly. The classifier is the *nearest centre*, so that the boundary of two
-# classes is the plane half-way between their centres. The paper prints no numbers on this question.
+# classes is the plane half-way between their centres. The paper prints no numbers on this question. The simulation measures distances between
+# features; an attack moves images, and a network may stretch these distances unequally.
 
 # %%
 drawn = {name: handmade.ranked_arrangements(numpy_generator(page, "property", name), scale.trials, spread)
@@ -143,9 +144,9 @@ ROWS = handmade.readings(numpy_generator(page, "readings"))
 # %% [markdown]
 # ### Rescaled, ROBY does not follow the distance to the boundary
 #
-# Separation is how widely the ten centres are spread: equal in all arrangements, or up to fourfold different. A perfect score would order the arrangements exactly by the
-# distance, falling or rising. *Unscaled overlap* is the mean overlap divided by the mean distance of two centres. Like ROBY it does not change if all
-# features are multiplied by one number.
+# Separation is how widely the ten centres are spread: equal in all arrangements, or up to fourfold different. A perfect score orders the arrangements
+# exactly by the distance: rank correlation 1 for FSA and FSD, −1 for ROBY and the unscaled overlap. *Unscaled overlap* is the mean overlap divided
+# by the mean distance of two centres. Like ROBY it does not change if all features are multiplied by one number.
 
 # %%
 display.picture(handmade.draw_ranks(RANKS), "How each score orders random arrangements of classes, beside "
@@ -153,9 +154,8 @@ display.picture(handmade.draw_ranks(RANKS), "How each score orders random arrang
                 "Five rows of dots; those of the unscaled overlap lie near the ticks of a perfect score, "
                 "where separation differs.")
 page.text((), lambda: FREE | {"n": scale.trials},
-          "Over {n:,} arrangements with unlike separation the rank correlation is {roby.value:.2f} for ROBY "
-          "(95% interval {roby.low:.2f} to {roby.high:.2f}) and {overlap.value:.2f} for the unscaled "
-          "overlap. A perfect score has −1.")
+          "Over {n:,} arrangements of unlike separation ROBY has rank correlation {roby.value:.2f} (95% "
+          "interval {roby.low:.2f} to {roby.high:.2f}), the unscaled overlap {overlap.value:.2f}.")
 
 # %% [markdown]
 # ### Classes ten times as far apart: no error is left, and ROBY gets no better
@@ -169,8 +169,7 @@ page.text((), lambda: ROWS, "With centres ten times as far apart the error falls
           "{far.error:%}, and ROBY rises from {base.roby} to {far.roby}. With all features multiplied by ten "
           "the distance to the boundary grows from {base.boundary} to {ten.boundary}; ROBY and the unscaled "
           "overlap stay. One class three times as wide raises FSA from {base.fsa} to {one.fsa}, although no "
-          "class is narrower: "
-          "beside the new maximum all others look narrow.")
+          "class is narrower: beside the new maximum all others look narrow.")
 
 # %% [markdown]
 # ## Where it differs: the equations are not the algorithm
@@ -182,26 +181,26 @@ page.text((), lambda: ROWS, "With centres ten times as far apart the error falls
 # %%
 page.text((), lambda: ROWS | {"rank": FREE["equations"]},
           "ROBY by the equations has rank correlation {rank.value:.3f} with the distance. With all samples "
-          "half as far from their centre it stays at {half.equations:.1f}, although the error falls from "
-          "{base.error:%} to {half.error:%}; with all features multiplied by ten it goes from "
-          "{base.equations:.1f} to {ten.equations:.1f}.")
+          "half as far from their centre this ROBY stays at {half.equations:.1f}, although the error falls "
+          "from {base.error:%} to {half.error:%}; with features multiplied by ten it is {ten.equations:.1f}.")
 
 # %% [markdown]
 # ## Three things to remember
 #
-# 1. On simulated classes the overlap relative to the centres' distance follows the distance to the boundary; rescaled to 0 to 1 it does not.
+# 1. The unscaled overlap follows the distance to the boundary closely where separation differs, less closely at equal separation; ROBY does not.
 # 2. A score that each network scales by its own smallest and largest value can mislead when networks are compared.
 # 3. Where a paper leaves a scaling open, results can rest on it alone.
 #
 # ## Try it
 #
-# 1. In the cell above, let `norm` return `values / values.max()` and print each `scores["roby"]` (the assertion below then fails). Does it stay?
+# 1. In the cell above, let `norm` return `values / values.max()` and print `[scores["roby"] for scores, _ in apart.values()]` (the assertion below
+#    then fails). Does ROBY stay?
 # 2. `widths = np.linspace(0.6, 0.61, 10)`: ROBY then comes near to $1 - \mathrm{FSD}$. Why?
 # 3. `seed=1`: which rank correlation moves, that of ROBY or that of the unscaled overlap?
 
 # %%
 display.show(display.folded("Answers", (
-    "1. No: ROBY moves then. But the largest overlap can be negative, which turns the order round.\n"
+    "1. No: ROBY falls at first. At × 4 even the largest overlap is negative, which turns the sign round.\n"
     "2. The overlap is then nearly a constant minus the distance; rescaling drops the constant, the minus "
     "leaves 1 − FSD.\n"
     "3. The one near 0, by a few hundredths. The one near −1 hardly moves.")))
@@ -254,8 +253,8 @@ for item, (score, errors) in handmade.ERRORS.items():
 
 # %% [markdown]
 # ### Algorithm 1: FSA, FSD and ROBY
-# Algorithm 1 differs from the equations in two places. Its $\mathrm{FSA}_k$ is the width of a class, small for a narrow one, and *norm* is applied to
-# whole lists at the end. FSA is 1 minus the mean of the rescaled widths.
+# Algorithm 1 differs from the equations in two places. Its $\mathrm{FSA}_k$ is the width of a class, small for a narrow one; FSA is 1 minus the mean of
+# the rescaled widths. *norm* acts at the end on the lists of widths and overlaps, in line 23 on one number, the mean distance, which we read as a list.
 
 # %%
 algorithm = handmade.checked(
@@ -308,13 +307,14 @@ for item, data in handmade.any_model(features, labels, seed).items():
 # %%
 page.box(
     "Does ROBY, a robustness score from class overlap, follow the distance to the boundary?",
-    "Not on simulated classes: rescaling overlaps to 0 to 1 makes near and far classes look alike.",
-    "ROBY should fall with the distance (rank correlation −1). Over {n:,} random arrangements its "
-    "correlation is {roby.value:.2f} (95% interval {roby.low:.2f} to {roby.high:.2f}). Overlap divided by "
-    "centre distance, a simpler score, reaches {overlap.value:.2f}.",
-    "The paper gives no formula for the rescaling; ours is that of the authors' later code.",
-    facts=FREE | {"n": scale.trials}, picture=handmade.draw_arrangements(ARRANGED), results=(),
-    alt="Left a flat cloud of dots, right a falling band.")
+    "Not on simulated classes, as the paper's algorithm computes it: its rescaling makes near and far "
+    "classes look alike.",
+    "Over {n:,} arrangements with up to fourfold separation its rank correlation is {roby.value:.2f} "
+    "(95% interval {roby.low:.2f} to {roby.high:.2f}; wanted: −1). Overlap divided by centre distance "
+    "reaches {overlap.value:.2f}; ROBY by the paper's equations, not rescaled, {equations.value:.3f}.",
+    "The rescaling follows the authors' later code; the paper gives no formula.",
+    facts=FREE | {"n": scale.trials}, results=(), alt="Left a flat cloud of dots, right a falling band.",
+    picture=handmade.draw_arrangements(ARRANGED))
 
 # %%
 page.finish()

@@ -184,7 +184,7 @@ page.statement("procedure-research-questions", data={"questions": 3})
 # | PGD on CIFAR-10 | ε = 1/255, 10 steps of 0.25/255 | the printed step of 2 exceeds the printed ε of 1 |
 # | L2 attack | a ball of the same ε; three other readings stand on {ref}`the page on Section IV.C <chen-iv-c>` | the literal meaning |
 # | claims on the order of networks | tested literally; a correlation or a ranking needs all networks of the published table | no bound is named |
-# | images of the attack | correctly classified ones; how many is not stated | “ACC − accuracy under attack” cannot exceed ACC, but an ASR of 1 is printed at an ACC of 0.8869 |
+# | images of the attack | all that are drawn; success counts the correctly classified ones; how many is not stated | “ACC − accuracy under attack” cannot exceed ACC, but an ASR of 1 is printed at an ACC of 0.8869 |
 #
 # :::
 #

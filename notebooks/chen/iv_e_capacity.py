@@ -34,7 +34,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks of a small run
 device: str = "auto"  # auto, cpu or cuda
-runs: str = "missing"  # the networks at full scale are those of Section IV.C
+runs: str = "missing"  # at full scale the page on Section IV.C computes the networks
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
@@ -60,10 +60,9 @@ CNNS = experiments.PAPER["table-9"].rows      # of the four CNNs
 # %%
 points, labels = pictures.rings()
 networks = {f"{hidden} neurons a layer": pictures.fitted(points, labels, hidden=hidden) for hidden in (4, 30)}
-display.picture(
-    pictures.draw_planes(networks, points, labels), "Two networks that have learned the same points of a "
-    "plane. Colours behind the points: the predicted class",
-    "Two panels; left a simple boundary, right one that fits.")
+display.picture(pictures.draw_planes(networks, points, labels), "Two networks that have learned the same "
+                "points of a plane. Colours behind the points: the predicted class",
+                "Two panels; left a simple boundary, right one that fits.")
 
 # %% [markdown]
 # ## Step by step: three widths, three trainings each
@@ -114,7 +113,7 @@ for key, network in trained.items():
     scores[key] = roby.measure(network, x_test, y_test).roby
 
 # %%
-for neurons in WIDTHS:      # the networks of the paper, but for the size of the images
+for neurons in WIDTHS:      # the experiment's networks, with fewer neurons and smaller images
     built = registry.build("chen-fcn", generator=torch.Generator().manual_seed(0), channels=1, size=8,
                            layers=LAYERS, neurons=neurons)
     shapes = [[p.shape for p in net.parameters()] for net in (built, trained[neurons, SEEDS[0]])]
@@ -127,7 +126,7 @@ display.picture(figure, f"Attack success (ε = 0.1) and ROBY of {len(trained)} n
                 "Left, dots fall with the width; right, the dots of one width spread as far as all.")
 
 # %% [markdown]
-# The networks are those of the experiment ({download}`models.py <../../papers/chen/models.py>`), but for the size of the images.
+# The layers are those of the experiment's networks ({download}`models.py <../../papers/chen/models.py>`), with fewer neurons and smaller images.
 #
 # ## What came out
 
@@ -138,8 +137,8 @@ convolutional = page.results(experiments.convolutional).only(figures.printed)
 dense_again, convolutional_again = (page.results(kind, optional=True) for kind in (
     experiments.dense_retrained, experiments.convolutional_retrained))
 page.text(dense, capacity.lengths,
-          "We trained {networks} of {all} fully connected networks, once each: {lengths}. Their test "
-          "accuracy is {accuracy}.")
+          "Sizes are compared by one training each of {networks} of {all} fully connected networks: "
+          "{lengths}. Their test accuracy is {accuracy}.")
 
 # %% [markdown]
 # ### Attack success over width and depth
@@ -152,6 +151,8 @@ page.picture(dense, lambda runs: ranking.draw_success(
     paper={model: 100 * row["asr"] for model, row in PUBLISHED.items()}),
     caption="MNIST: images whose label the attack flips, with 95% intervals over images",
     alt="Nine rows: the paper's attack flips all, the weaker one fewer from row to row but for the last.")
+page.text(dense, capacity.lengths, "The paper's attack flips {text} of the labels on all sizes, the weaker "
+          "one {third}, most on {most} and fewest on {fewest}.")
 
 # %% [markdown]
 # ### ROBY and the unscaled overlap beside the success of the weaker attack
@@ -179,10 +180,10 @@ page.picture((dense, dense_again), lambda *frames: ranking.draw_spread(
     caption="ROBY of one network trained several times, and of all sizes trained once (lines: 95% "
             "intervals over test images)",
     alt="Rows of dots: those of one network spread as far as those of nine sizes.")
-page.text((dense, dense_again), ranking.spread,
+page.text((dense, dense_again), capacity.retrained,
           "The standard deviation of ROBY is {seeds.sd:.3f} over {seeds.n} trainings of {model} (95% "
           "interval {seeds.low:.3f} to {seeds.high:.3f}) and {all.sd:.3f} over {all.n} sizes ({all.low:.3f} "
-          "to {all.high:.3f}).")
+          "to {all.high:.3f}). {compared} than another training of {model} does.")
 
 # %% [markdown]
 # ### Four small CNNs: the paper's attack cannot order them
@@ -192,21 +193,21 @@ page.picture(convolutional, lambda runs: capacity.draw_cnns(runs, CNNS), caption
     "The four CNNs on three data sets: the paper's attack and ROBY, with 95% intervals over images"),
     alt="Twelve rows: on MNIST and Fashion-MNIST the attack flips all, on CIFAR-10 few.")
 page.text(convolutional, capacity.of_four,
-          "On {n} networks even −1 or 1 occurs by chance with probability {chance:.2f}. With the weaker "
-          "attack, the rank correlation of ROBY is {roby_2}; that of the unscaled overlap is {overlap_2}.")
+          "Over {n} networks a rank correlation of −1 or 1 occurs by chance with probability {chance:.2f}. "
+          "With the weaker attack, that of ROBY is {roby_2}; that of the unscaled overlap is {overlap_2}.")
 
 # %% [markdown]
 # ## Where it differs, and why
 #
 # - *Length of training.* FCN-4 to FCN-9 were trained for less and are less accurate (Tables VI, VII), so that size need not be the cause of a
 #   difference.
-# - *The attack on CIFAR-10.* The paper gives ε = 1 without the scale of pixels and no number of steps. We take ε = 1/255 and 10 steps.
+# - *The attack on CIFAR-10.* The paper gives ε = 1 and steps of 2, without pixel scale and number of steps. We take ε = 1/255 and 10 steps of ε/4.
 
 # %%
 page.text(convolutional, lambda runs: capacity.on_colour(runs, CNNS),
-          "On CIFAR-10 our attack flips {text} of the correctly classified images (paper: {paper}). The "
-          "longer steps of the authors' later code flip {code} within the same ε; an L2 ball of radius 0.5 "
-          "gives {wide}. Whether the paper's ε is larger than ours cannot be told from its text.")
+          "On CIFAR-10 our attack flips {text} of the correctly classified images (paper: {paper}). Steps of "
+          "2/255, as printed and as in the authors' later code, flip {code} within the same ε; an L2 ball of "
+          "radius 0.5 gives {wide}. Whether the paper's ε is larger than ours cannot be told from its text.")
 
 # %% [markdown]
 # ## Three things to remember
@@ -223,9 +224,9 @@ page.text(dense, capacity.lessons)
 
 # %%
 display.show(display.folded("Answers", (
-    "1. Compare the means with the spread of the dots: a difference that is not clearly larger may be "
-    "chance.\n2. No: on these small networks it rises, most of all for the middle width.\n3. Yes, but "
-    "for the smallest width: the widest networks have the least overlap.")))
+    "1. Not clearly: the means rise with the width, by less than trainings of the smallest width differ.\n"
+    "2. No: on these small networks it rises, most of all for the middle width.\n"
+    "3. Not steadily: the overlap is largest at the middle width and smallest at the largest.")))
 
 # %% [markdown]
 # ## Item by item
@@ -236,9 +237,8 @@ display.show(display.folded("Answers", (
 page.figure("figure-10", dense, capacity.draw_sides, data=figures.with_lengths(capacity.figure_10),
             alt="Attack success of two attacks and ROBY over the number of neurons and of layers.")
 COLUMNS = {"asr_text": "flipped, %", "asr_third": "flipped at a third of the strength, %",
-           "near_random": "boundary distance (root mean square a pixel)",
-           "roby_2": "ROBY", "roby_low": "ROBY, 2.5%",
-           "roby_high": "ROBY, 97.5%", "overlap_2": "unscaled overlap"}
+           "near_random": "boundary distance (root mean square a pixel)", "roby_2": "ROBY",
+           "roby_low": "ROBY, 2.5%", "roby_high": "ROBY, 97.5%", "overlap_2": "unscaled overlap"}
 page.extra("dense-networks", dense, lambda runs: figures.network_rows(runs, COLUMNS),
            "Attack success and measures of the fully connected networks; ROBY with its 95% interval over "
            "resampled test images, boundary distances as medians in random directions",

@@ -52,7 +52,7 @@ from report import display
 from report.page import start
 from report.prose import mean
 from report.verdict import equality
-from shared.boundary import purity, survey
+from shared.boundary import BEYOND, purity, survey
 
 page = start("he/4_boundary", globals())
 
@@ -66,6 +66,7 @@ searches = page.results(experiments.line_searches)
 # Around an image, a classifier's decision boundary is nearer in some directions than in others. A *line search* follows one direction until the
 # predicted label changes. The distance of this change is the *boundary distance* of the direction, and the new label its *adjacent class*. The
 # smallest distance over all directions is the *nearest distance*; *top-1 purity* is the share of the most frequent adjacent class among those found.
+# Distances are root mean squares (RMS): the L2 norm of the change, before clipping, divided by the square root of the number of pixel values.
 #
 # The paper follows many random directions from each image: on MNIST 784 mutually orthogonal ones and their opposites, on CIFAR-10 a thousand. It
 # claims that adversarial images differ from clean ones: their boundary is nearer, and around examples of the minimum-norm attack
@@ -76,7 +77,7 @@ searches = page.results(experiments.line_searches)
 #
 # ## Step by step: line searches from one image
 #
-# Change the step, the largest distance or the network, and run the cell again.
+# Change the step, the largest distance or the network, and run both cells again.
 
 # %% tags=["show-input"]
 import torch
@@ -128,28 +129,28 @@ same_purities = np.allclose(purities, purity(fast, 3)[0], atol=1e-6)
 # %% [markdown]
 # ## What came out
 #
-# The picture and the sentences are of MNIST; Figures 1 to 3, 6 and 7 also have a few images of CIFAR-10. The adversarially trained network (“adv.”) was
-# trained for far fewer steps than the paper's, so that only the normally trained one tests claims. The paper prints curves, no numbers: only their
-# order can be compared. As in the paper, only correctly classified images and successful adversarial examples count.
+# The picture and the sentences are of MNIST; Figures 1 to 3, 6 and 7 also have a few images of CIFAR-10. The adversarially trained network (“adv.”)
+# was trained for far fewer steps than the paper's. Whether a claim holds is said of the normally trained MNIST network alone. The paper prints
+# curves, no numbers: only their order can be compared. As in the paper, only correctly classified images and successful adversarial examples count.
 
 # %%
 page.picture(distances, summaries.draw_kinds, caption=(
     "Nearest boundary (left: median over images) and top-1 purity (right: mean over images); lines: the "
-    "middle half of the images"),
+    "middle half of the images; n: images on each network, in the order of the legend"),
     alt="Two panels with a row for each kind of image and a dot for each of two networks.")
 
 # %% [markdown]
-# ### The nearest boundary is far from clean digits, and within one step of OptBrittle examples
+# ### In random directions the boundary is far from clean digits, and within one step of OptBrittle examples
 
 # %%
 page.text(distances, summaries.by_kind,
           "On the normally trained network the nearest distance is {least.benign} for clean digits, "
           "{least.fgsm} for FGSM, {least.margin} for OptMargin and {least.brittle} for OptBrittle (medians; "
-          "step {step}). The paper's claim that attacked digits have a nearer boundary {nearer}.")
+          "step {step}). The paper's claim that attacked digits have a nearer boundary {nearer} here.")
 page.text(distances, summaries.nearest,
-          "Random directions exaggerate distances: the shortest of {directions:,} finds a flat boundary at "
-          "some {factor:.0f} times its true distance (without clipping). For a true distance of "
-          "{attack:.2g}, where OptBrittle crosses, that is {flat:.2f}.")
+          "The best of {directions:,} random directions meets a flat boundary at some {factor:.0f} times its "
+          "true distance, if nothing is clipped. A flat boundary at OptBrittle's mean distance, "
+          "{attack:.2g}, would be found at {flat:.2f}; clean digits have {benign}.")
 page.text(distances, boundary.all_data,
           "Many random directions reach no boundary: {mnist-normal.benign.never:.0%} of those from a clean "
           "digit find no other class within the search, and {mnist-normal.margin.never:.0%} of those from an "
@@ -162,7 +163,7 @@ page.text(distances, boundary.all_data,
 page.text(distances, summaries.by_kind,
           "The mean top-1 purity is {pure.brittle:.2f} for OptBrittle, {pure.margin:.2f} for OptMargin, "
           "{pure.fgsm:.2f} for FGSM and {pure.benign:.2f} for clean digits. The paper's claim that "
-          "OptBrittle's is the highest and the others are nearer to that of clean digits {purer}.")
+          "OptBrittle's is the highest and the others are nearer to that of clean digits {purer} here.")
 
 
 # %% [markdown]
@@ -175,7 +176,7 @@ page.text(distances, summaries.by_kind,
 # %%
 def by_step(runs):
     """For sentences: effects of the finer step and of the fault on each kind."""
-    facts = {}
+    facts = {"beyond": BEYOND}
     for u in runs.to_dict("records"):
         coarse, fine = (mean(values) for values, _ in u["median"])
         (right, wrong), never = map(mean, u["mean"][1]), np.array(u["never"][1])
@@ -185,10 +186,11 @@ def by_step(runs):
 
 
 page.text(searches, by_step,
-          "For {brittle.examples} OptBrittle examples the median distance is {brittle.fine} with the finer "
-          "step and {brittle.coarse} with the paper's. The fault changes {brittle.struck} of them: their "
-          "mean distance over directions becomes {brittle.wrong}, the value without a boundary, instead of "
-          "{brittle.right}. It changes {benign.struck} of {benign.examples} clean digits.")
+          "The median distance (mean of {brittle.examples} OptBrittle examples) is {brittle.fine} with the "
+          "finer step and {brittle.coarse} with the paper's. With the finer step the fault changes "
+          "{brittle.struck} of these examples and {benign.struck} of {benign.examples} clean digits. The "
+          "mean distance over all directions of these examples becomes {brittle.wrong} instead of "
+          "{brittle.right}; a direction without a boundary counts as {beyond}.")
 
 # %% [markdown]
 # The paper's OptBrittle curves lie close to zero, so they do not show this effect; how they were made is not known to us.
@@ -196,28 +198,26 @@ page.text(searches, by_step,
 # ## Three things to remember
 #
 # 1. An attack that minimises its perturbation leaves the image at the boundary, and random directions show it.
-# 2. An attack that asks for robustness to noise goes on behind the boundary, but its examples stay nearer to it than clean digits.
+# 2. A noise-resistant attack goes on behind the boundary, which in random directions is still nearer to its examples than to clean digits.
 # 3. A random direction is a poor attacker: it crosses much later than a perturbation that is chosen.
 #
 # ## Try it
 #
-# 1. `STEP = 0.01` in the cell above. Can a boundary distance grow? By how much does it fall at most?
+# 1. `STEP = 0.01` under “Step by step”. Can a boundary distance grow? By how much does it fall at most?
 # 2. Take away `.clamp(0, 1)`. Which check under “Item by item” notices?
-# 3. `-p mnist_step 0.01` is the step of the authors' code. By how much should the median distance fall?
+# 3. Run the page with `-p mnist_step 0.01`, the step of the authors' code. By how much should the nearest distance of OptBrittle examples fall?
 
 # %%
 display.show(display.folded("Answers", (
     "1. No: the finer search makes all steps of the coarse one. It falls by one finer step at most, unless "
     "the coarse search skipped a thin region of another class.\n"
     "2. That of the boundary distance, and that of purity if the shares change: the fast code clips.\n"
-    "3. By half of a finer step on average where most directions have a boundary; by a whole one "
-    "after OptBrittle.")))
+    "3. By one finer step, where both searches stop at their first step.")))
 
 # %% [markdown]
 # ## Item by item
 #
-# On CIFAR-10 a small ResNet
-# replaces the paper's wide one. All settings stand in {download}`experiments.py <../../papers/he/experiments.py>`.
+# On CIFAR-10 a small ResNet replaces the paper's wide one. All settings stand in {download}`experiments.py <../../papers/he/experiments.py>`.
 #
 # ### Figure 1: boundary distances around one image
 #

@@ -64,15 +64,15 @@ page = start("ren/iii_borderline", globals())
 # the label is still that of the digit, the mixture replaces the digit; otherwise it replaces the white image. After a few mixtures the two
 # images are almost equal, and their labels still differ.
 #
-# The paper then compares three images: the original $x_o$; $x_s$, the last mixture of the search that has its label; and $x_b$, the
-# first one without it. Its measure is the structural similarity (SSIM), 1 for equal images. *Separability* is the similarity of the two
+# The paper then compares three images. On the line from the original $x_o$ to the background, $x_s$ is the last visited image with its label, $x_b$
+# the first visited image without it. Its measure is the structural similarity (SSIM), 1 for equal images. *Separability* is the similarity of the two
 # sides $x_s$ and $x_b$: a high value means that they can hardly be told apart. *Robustness* is the similarity of $x_o$ and $x_s$. For the
 # paper **a lower number is the better one** in both: classes are better separated if the two sides are less alike, and a digit is more robust if it
-# can change more before its label does.
+# can change more before its label does. Both numbers hold for one background, along one line.
 #
 # ## Step by step: one digit, mixed with white
 #
-# The algorithm needs nothing but labels. This small network learns the embedded digits in a second.
+# The algorithm needs nothing but labels. This small network learns, in a second, a small set of handwritten digits that is stored in the book (not MNIST).
 
 # %% tags=["show-input"]
 digits = {name: torch.as_tensor(part) for name, part in standins.digits().items()}
@@ -153,9 +153,8 @@ path = page.results(experiments.path)
 # %%
 page.picture(
     searches, figures.draw_similarities,
-    caption="Similarities of the two sides, and of the digit and the last image with and the first without "
-            "its label. A dot: one network, mean over all digits; a tick: the "
-            "published value",
+    caption="Mean SSIM of three pairs: the two sides; digit and last image with its label; digit and first "
+            "image without it. A dot: one network, mean over all digits; a tick: the published value",
     alt="Six rows of dots and ticks. Those of the two sides all lie just right of the line of the stopping "
         "rule; the others are spread.")
 page.text(searches, figures.search_facts,
@@ -181,9 +180,9 @@ page.text(searches, figures.search_facts,
 # %% [markdown]
 # ## Where it differs, and why
 #
-# The similarity of digit and last image with its label differs from training to training; {ref}`Section IV <ren-iv>` measures this. Where the halves
-# of a mixture are cut off (integer division) instead of rounded, as in the paper's software and here, mixtures are darker by up to two grey levels,
-# and the pair can be another one.
+# The similarity of digit and last image with its label differs from training to training; {ref}`Section IV <ren-iv>` measures this. The paper's
+# software rounds each half of a mixture, as the code above does. Cutting the halves off (integer division) darkens a mixture of the same two images
+# by up to two grey levels, and the pair can be another one.
 
 # %%
 page.text((searches, compared), figures.compared_steps,
@@ -194,16 +193,17 @@ page.text((searches, compared), figures.compared_steps,
 # ## Three things to remember
 #
 # 1. The similarity of the two sides describes the stopping rule of the search, not the network.
-# 2. Robustness is a similarity: a small number means that the digit can change a lot before its label does.
+# 2. Robustness is a similarity: a small number means that the digit can change a lot towards this background before its label does.
 # 3. A search needs few mixtures, since each one about halves the difference of the two images.
 #
 # ## Try it
 #
 # - In the cell of Algorithm 1, call it with `0.999` instead of `threshold`. The last similarity in the caption exceeds the new value, after more
 #   mixtures; the check below then refuses the pair, because the fast search still has the old threshold.
-# - Replace `mix` by `a // 2 + b // 2`, which cuts the halves off: the check refuses the pair.
+# - Let `mix` return `a // 2 + b // 2`, which cuts the halves off: the check refuses the pair.
 # - `-p architecture c`: robustness moves; on MNIST the similarity of the two sides hardly does.
-# - `-p dataset fashion_mnist`: start from a shirt or a boot. The search again stops at two nearly equal images.
+# - `-p dataset fashion_mnist`: searches start from garments; `-p digit` chooses the one whose path Figure 1 shows. The search again stops at two
+#   nearly equal images.
 #
 # ## Item by item
 #
@@ -211,7 +211,7 @@ page.text((searches, compared), figures.compared_steps,
 #
 # On the trained networks the steps of the cell above ({download}`algorithm_1 <../../papers/ren/experiments.py>`) must end with the same two images
 # and the same two labels as the fast search, pixel for pixel. They are compared under two stopping rules: the published one, and a limit
-# of half as many mixtures without a threshold.
+# of about half as many mixtures without a threshold.
 
 # %%
 page.statement("algorithm-1", (searches, compared), data=figures.promises, evidence=figures.search_evidence)
@@ -268,7 +268,7 @@ page.statement("equation-2", searches, data=lambda runs: figures.means(
 #
 # $$\text{maximise } \mathrm{SSIM}(x_b, x_o) \quad\text{such that}\quad C(x_s) = C(x_o),\; C(x_b) \neq C(x_o) \tag{3}$$
 #
-# Of all images without the label that the search visits, it keeps the one most similar to the original.
+# For Equation 3 our search keeps, of all visited images without the label, the one most similar to the original.
 
 # %%
 page.statement("equation-3", searches, data=lambda runs: figures.means(

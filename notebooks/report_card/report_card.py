@@ -20,10 +20,10 @@
 # (report-card)=
 # # A report card of one or two models
 #
-# A report card applies the instruments of this book to a model and the same images. It opens with one sentence to quote and four
+# A report card applies the instruments of this book to one model, on one set of images. It opens with one sentence to quote and four
 # pictures: accuracy against the norm of the perturbation, the nearest adversarial images, labels in planes through two of them, and
-# the model's place among networks that the book has measured. Each number below has its count of images and, where there are enough
-# images, its 95% interval. Two models are compared on the same images.
+# the model's place among networks that the book has measured. Each number of a card has its count of images and, where there are
+# enough images, its 95% interval. Two models are compared on the same images.
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
@@ -53,8 +53,7 @@ scale = page.scale(smoke=dict(images=4), quick=dict(images=8), paper=dict(images
 # %% [markdown]
 # ## Networks of this book
 #
-# The networks are those of {ref}`He et al. <he-3>`: each architecture once trained on clean images and once on adversarial ones. The first
-# line of each recorded card is:
+# The networks are of {ref}`He et al. <he-3>`, trained on clean images or on adversarial ones. The first line of each recorded card is:
 
 # %%
 DATA = {"mnist": "MNIST", "cifar10": "CIFAR-10"}
@@ -69,7 +68,7 @@ for run in page.best(showcase).to_dict("records"):
 if cards:
     display.say("\n".join(f"- {line}" for one in cards.values() for line in one.headlines))
 else:
-    display.say("No card of these networks is recorded yet. The card below has fewer images.")
+    display.say("No card of these networks is recorded yet.")
 
 
 # %%
@@ -153,7 +152,8 @@ if cards:
 # `RETRAINED="a.safetensors b.safetensors"` names weights of the same architecture from other seeds. From another folder, `make -C clone card ...`
 # reads and writes the files of the folder where you stand. Started again, a stopped command resumes.
 #
-# The card below is of the two MNIST networks, with fewer images, or of the model that you name.
+# Run with `-p runs missing`, the default, this page shows the card of the two MNIST networks, with fewer images, or of the model that
+# you name. The published page makes no card.
 
 # %%
 if weights and not model:
@@ -179,6 +179,10 @@ if page.which == "missing":
 # %%
 KNOWN = known((1, 28, 28))      # the numbers of the networks that the book has measured
 PLAIN, ROBUST = "He et al., mnist", "He et al., mnist, adversarially trained"
+recorded = {network: one.measures(*one.sections) for network, training in ((PLAIN, "normal"), (ROBUST, "adv"))
+            for one in [cards.get(("mnist", training))] if one}
+for network, measures in recorded.items():      # with more images than the known networks have
+    KNOWN[network] |= {name: measure.value for name, measure in measures.items()}
 MEASURES = {"pgd_accuracy": "correct under attack", "cw_distance": "norm of the smallest attack",
             "boundary_distance": "distance in random directions", "overlap": "class overlap",
             "accuracy": "correct on clean images"}
@@ -209,27 +213,36 @@ def draw_order():
     return figure
 
 
-plain, robust = KNOWN[PLAIN], KNOWN[ROBUST]
+def box_facts():
+    """Of both recorded cards: accuracy under PGD, the distance in random directions, the overlap."""
+    if len(recorded) < 2:
+        return {}
+    values = {words: {"robust": recorded[ROBUST][name].value, "plain": recorded[PLAIN][name].value}
+              for words, name in (("pgd", "pgd_accuracy"), ("near", "boundary_distance"),
+                                  ("overlap", "overlap"))}
+    label = recorded[ROBUST]["boundary_distance"].label     # "nearest boundary in 50 random directions ..."
+    return values | {"n": recorded[ROBUST]["pgd_accuracy"].n,
+                     "directions": next(int(word) for word in label.split() if word.isdigit())}
+
+
 turned = [MEASURES[name] for name in ("boundary_distance", "overlap")
           if places(name)[ROBUST] < places(name)[PLAIN]]
 page.box(
     "Which of two networks is more robust, and do all measures agree?",
     "The one trained on attacked images wins under attack, but {turned} rank it lower.",
-    "Under a gradient attack it classifies {robust:.0f}% of {n} digits correctly, the other network "
-    "{plain:.0f}%. In random directions its boundary lies at {near.robust:.2f} (other: {near.plain:.2f}; "
-    "root mean square); its class overlap is {overlap.robust:.2f} (other: {overlap.plain:.2f}; lower: "
-    "classes farther apart).",
+    "Under PGD it classifies {pgd.robust:.0%} of {n:,} digits correctly, the other {pgd.plain:.0%}. Its "
+    "median distance to the nearest boundary in {directions} random directions is {near.robust:.2f} root "
+    "mean square against {near.plain:.2f}, its class overlap {overlap.robust:.2f} against "
+    "{overlap.plain:.2f} (lower: farther apart).",
     "Both are MNIST networks, trained once: others may differ.",
-    facts={"n": card.__kwdefaults__["images"], "turned": " and ".join(turned) or None,
-           "robust": 100 * robust["pgd_accuracy"], "plain": 100 * plain["pgd_accuracy"],
-           **{words: {"robust": robust[name], "plain": plain[name]} for words, name in (
-               ("near", "boundary_distance"), ("overlap", "overlap"))}},
-    results=(), picture=draw_order(),
+    facts=box_facts() | {"turned": " and ".join(turned) or None}, results=(), picture=draw_order(),
     alt="Five measures, two marks each from worse to better: adversarial training is better in both rows of "
         "attacks, worse in random directions, class overlap and clean accuracy (orange).")
 
 # %% [markdown]
 # ## How to read it
+#
+# This explains the card that this page, `card` or `make card` makes.
 #
 # - The card's number is the worst case over its attacks, image by image: PGD from several random starts, a black-box search of
 #   the same cost (a gradient counts as three forward passes), and noise. AutoAttack and attacks made for one model (adaptive ones) are not
@@ -239,13 +252,13 @@ page.box(
 #   and the black-box search, and the gradients are not zero. The card warns by name where this fails, where a search ends without
 #   an adversarial image of any norm, and where the model classifies no better than a constant: then no number shows robustness.
 # - The norm of the nearest adversarial perturbation needs no limit. Compare its median with the same row of other networks.
-# - On most known networks noise of the attack's own norm changes few of these labels: noise alone misses most attacks. The rows for
-#   2, 5 and 10 times the norm show how much larger the noise must be.
+# - On most known networks, noise as long as the gradient step changes few of the labels that the step changes: noise alone misses most
+#   attacks. The rows for 2, 5 and 10 times the norm show how much larger the noise must be.
 # - The metrics without an attack (ROBY, overlap, borderline pairs, boundary distances) need not rank two models as an attack
 #   does. If the two models differ beyond chance under the attacks, the card names the metrics that rank them the other way.
 # - With two models each row rests on the images that have a value of both. The worst case is tested alone at the level of 5%; the other
 #   measures have Holm's correction for their number. “Too few images to decide”: it could not reach the level; no remark: beyond
-#   chance, or not tested (rows without “is better”).
+#   chance, or not tested (rows without “is better”, the 10% and 90% quantiles, and rows that equal an earlier one on all images).
 # - A wide interval means few images: `-p images 200` makes it half as wide as 50 do. The card says how many images it needs.
 
 # %%

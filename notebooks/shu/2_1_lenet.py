@@ -53,12 +53,13 @@ page = start("shu/2_1_lenet", globals())
 # method (BIM), the pointwise attack (PW) and the momentum iterative method (MI). The {term}`adversarial examples <adversarial example>` that $M_1$
 # assigns to one wrong class span a *box* (hyper-rectangle): an interval for each of the $b$ pixels that vary most. The paper counts how many of an
 # attack's images, and of 1,000 random images from its box, each network misclassifies. It claims that many errors of $M_1$ are not errors of the
-# others. Its second claim, on distances, is tested on {ref}`a page of tables <shu-2-1-tables>`.
+# others. Its second claim is that images from the box lie nearer to the clean image than the attack's. The paper says it of one image that it does
+# not name, so that another image cannot test it; {ref}`a page of tables <shu-2-1-tables>` has the distances.
 #
 # ## Step by step: the box between adversarial images
 #
 # An image of two pixels is a point of the plane, and a box is a rectangle. Small networks are trained on the same images from different
-# seeds; the picture shows the first one's classes and the rectangle. Edit a step and run the cell again.
+# seeds; the picture shows the first one's classes and the rectangle. Edit a step and run both cells again.
 
 # %% tags=["show-input"]
 def by_the_paper(clean, examples, b, *, changed=all, width=lambda low, high: high - low):
@@ -111,10 +112,11 @@ toy.compare(dict(ends) == rectangle and boxes.error_rates(models, inside, label)
 display.say(prose.fill("Of the random images of the box the attacked network misclassifies {own:.0%}, "
                        "the others {least:.0%} to {most:.0%}.", {"own": rates[0], "least": min(rates[1:]),
                                                       "most": max(rates[1:])})
-            + " For digits the curves below show the rates.")
+            + " The small networks show the method, not the size of the effect; for digits the curves below "
+              "show the rates.")
 
 # %% [markdown]
-# The tables rest on the same steps with the paper's attacks, its ten LeNets and the test digits ({download}`experiments.py
+# The tables rest on the same steps with the paper's attacks, our ten LeNets and the test digits ({download}`experiments.py
 # <../../papers/shu/experiments.py>`).
 
 # %%
@@ -151,7 +153,8 @@ page.text(fifty, beyond.over_attacks,
 # %% [markdown]
 # ### Which networks err in a box depends on its pixels and on the wrong class
 #
-# The paper chooses $b$ by eye. The curves show the rate of each network as $b$ grows; the dotted line is the paper's $b$.
+# The paper chooses $b$ by eye. The curves show the rate of each network as $b$ grows. The dotted line is the box of Table 2: the paper's $b$, or
+# all kept pixels where these are fewer.
 
 # %%
 page.picture(sweeps, lambda runs: figures.draw_curves(runs, "table-2"),
@@ -159,9 +162,10 @@ page.picture(sweeps, lambda runs: figures.draw_curves(runs, "table-2"),
              alt="A panel an attack: rates of the attacked network and of the nine others against b.")
 page.text(sweeps, lambda runs: figures.MEANT)
 page.text(sweeps, beyond.of_suspects,
-        "In {same} of {n} attacks the box is of the same kind as in the paper. {reached} of the other "
-        "{other} are with one choice changed: $b$ ({sizes} boxes), the pixels kept ({rules}) or the "
-        "wrong class ({classes}); a box can count more than once. {left} would not.")
+        "In {same} of {n} attacks the box is of the same kind as in the paper. Of the other {other} boxes, "
+        "{reached} reach the paper's kind when one choice changes: $b$ ({sizes} boxes), the pixels kept "
+        "({rules}) or the wrong class ({classes}); a box can count more than once. Many settings are tried, "
+        "so a match is weak evidence.")
 
 # %% [markdown]
 # (shu-2-1-size)=
@@ -169,8 +173,8 @@ page.text(sweeps, beyond.of_suspects,
 #
 # The paper does not say which digit it took or how long it trained, and its rule for the pixels of a box varies: one script of the authors takes the pixels
 # that all examples change, the other those that nearly all examples change, and the text every pixel that any example changes. The table has
-# the mean rate of the networks that were not attacked: for our ten networks of 10 epochs, for ten others of 3 to 12 epochs, and for our ten on
-# the two digits of the authors' scripts, one of which is a training image.
+# the mean rate of the networks that were not attacked: for our ten networks of 10 epochs, for ten others with momentum and 3 to 12 epochs,
+# and for our ten on the two digits of the authors' scripts: a 0 of the test set and a 1 of the training set.
 
 # %%
 page.extra("transfer", (sweeps, others), beyond.transfers,
@@ -179,11 +183,12 @@ page.extra("transfer", (sweeps, others), beyond.transfers,
            "frequent one",
            header=beyond.TRANSFERS)
 page.text((sweeps, others), beyond.by_digit,
-          "By digit, the mean over the attacks goes from {lowest:.0f}% to {highest:.0f}%. Another training "
-          "moves it by {by_training:.1f} points, single attacks by up to {by_attack:.0f}. On image 1918 the "
-          "rate depends on the wrong class: it is {zero:.0f}% in the table and up to {elsewhere:.0f}% for "
-          "other classes. The published mean, {published:.0f}%, comes from other attacks: {far.attack} has "
-          "{far.published:.0f}% in the paper and {far.here:.0f}% here.")
+          "By digit, the mean over the attacks goes from {lowest:.0f}% to {highest:.0f}%. The other training "
+          "changes the mean by {by_training:.1f} points, the rate of a single attack by up to "
+          "{by_attack:.0f}. On the 0 the rate depends on the wrong class: it is {zero:.0f}% in the table and "
+          "up to {elsewhere:.0f}% for other classes. The published mean is {published:.0f}%, but the attacks "
+          "contribute differently: {far.attack} has {far.published:.0f}% in the paper and {far.here:.0f}% "
+          "here.")
 page.extra("kinds", sweeps, beyond.suspects,
           "Boxes of Table 2 by the kind of region, as published and here, and by which other choices ours is "
           "of the published kind", header=beyond.SUSPECTS)
@@ -197,9 +202,9 @@ page.extra("kinds", sweeps, beyond.suspects,
 #
 # ## Try it
 #
-# - In the cell above, raise the starts' spread from 0.04 to 0.1: the rectangle grows, and the attacked network classifies more of its images
+# - In the first cell of the steps, raise the starts' spread from 0.04 to 0.1: the rectangle grows, and the attacked network classifies more of its images
 #   correctly.
-# - `seed=1` as a parameter of the page: ten other networks. Compare which networks err in which box.
+# - `seed=1` as a parameter of the page trains as many other networks. Compare which networks err in which box.
 #
 # ## Item by item
 #

@@ -63,7 +63,7 @@ PRINTED, INTERVALS, FEW = experiments.AIMED_AT, experiments.INTERVALS, experimen
 # ## Step by step: the attack in balls of several sizes
 #
 # Images of two pixels fill a plane, and a ball is a disc. The attack takes steps uphill on the loss, back into the ball, until the label
-# flips. Edit a step and run the cell again.
+# flips. Edit a step and run both cells again.
 
 # %% tags=["show-input"]
 def rms(change):
@@ -143,8 +143,7 @@ def trained(runs):
 page.text(networks, trained,
         "After {epochs} epochs the errors of our {n} networks are {test_min:.1f}% to {test_max:.1f}% on test "
         "images (paper: {paper_min:.1f}% to {paper_max:.1f}%) and {train_min:.1f}% to {train_max:.1f}% on "
-        "training images, which leaves room for longer training. We did not train longer, so what it does to "
-        "the boxes is not measured.")
+        "training images: longer training is possible, its effect on the boxes is not measured.")
 
 # %% [markdown]
 # ### The rate depends on which values may vary
@@ -153,17 +152,18 @@ page.text(networks, trained,
 # the others stay as in the clean image. So the boxes differ in their size, too.
 
 # %%
-page.extra("mobilenet-keep-rules", sweeps, lambda runs: beyond.by_rule(bim(runs), "table-10"),
-           "Boxes of the printed size, or of all kept values where these are fewer: rates of the attacked "
-           "network and of the others, mean squared L2 norm", header={
-               "attack": "attack", "changed in": "kept if changed in", "kept": "kept", "b": "b",
-               "attacked": "$M_1$", "least": "least of the others", "most": "most of the others",
-               "squared": "mean squared L2 distance"})
+page.extra("mobilenet-keep-rules", sweeps, lambda runs: beyond.by_rule(bim(runs), "table-10"), beyond.KEPT,
+           header=beyond.BY_RULE)
+page.text(sweeps, lambda runs: beyond.at_size(bim(runs), "table-10", FEW),
+          "The paper's attacked network errs on all samples from about {size} values on. Ours, at the "
+          "nearest measured sizes, errs on {of}.")
+page.text(sweeps, lambda runs: beyond.on_noise(bim(runs), "table-10"), beyond.ON_NOISE)
 
 # %% [markdown]
-# ### Few images have a box on which the attacked network errs and some other one does not
+# ### With values that all examples change, few images have a box on which only some networks err
 #
-# The images are five of each class. The target of each image is the class with the second largest logit; shares are of all fifty.
+# The images are five of each class. The target of each image is the class with the second largest logit; shares are of all fifty. The other two
+# rules of keeping were not measured on these images.
 
 # %%
 page.text(sweeps, lambda runs: figures.MEANT)
@@ -177,8 +177,7 @@ page.extra("mobilenet-fifty", fifty, lambda runs: [beyond.over_images(runs.assig
 # ## Where it differs, and why
 #
 # The published distances are far larger than ours. Foolbox 2 searches for the smallest ball that has an example, and so do we. The table shows the
-# attack without this search, in balls of the published L2 norm and of 20% of it. Images are clipped to [0, 1] and so lie nearer than the surface of
-# their ball, as the table shows.
+# attack without this search, in balls of the published L2 norm and of 20% of it. Images are clipped to [0, 1], so that they lie inside their ball.
 
 # %%
 NAMES = {name: f"{PRINTED['target_class'] if aimed else 'any class'}, {share:.0%} of the published radius"
@@ -191,50 +190,51 @@ def in_balls(runs):
     if len(rows) < 2:
         return {}
     small, large = rows
+    share, _ = experiments.BALLS["fifth"]
+    near = [0.5 <= large[name] / PRINTED[f"{side}_l2_mean"] <= 2
+            for name, side in (("squared", "attack"), ("sampled", "sampled"))]
     return {"reached": PRINTED["target_class"], "examples": small["examples"], "squared": small["squared"],
             "theirs": PRINTED["attack_l2_mean"], "b": small["b"], "own": small["attacked"],
             "least": small["least"], "more": large["b"], "all": min(large["attacked"], large["least"]),
-            "sampled": large["sampled"], "their_samples": PRINTED["sampled_l2_mean"]}
+            "sampled": large["sampled"], "their_samples": PRINTED["sampled_l2_mean"], "share": share,
+            "squared_share": share**2, "explains": "explains" if all(near) else "does not explain",
+            "lie": dict(zip(("attack", "samples"), ("near" if close else "far from" for close in near)))}
 
 
 page.extra("mobilenet-balls", balls,
            lambda runs: beyond.in_balls(runs.assign(of=runs.of.map(NAMES)), (FEW, INTERVALS)),
            "Examples of the aeroplane without a search for the nearest: misclassification rates of the other "
            "networks on the first example of each ball, and of all networks on samples of boxes of the b "
-           "widest intervals", header={
-               "of": "class, and radius (L2) of the balls", "examples": "examples",
-               "squared": "their mean squared L2 distance", "own": "examples, least of the others",
-               "own_most": "examples, most of the others", "b": "b",
-               "sampled": "samples' mean squared L2 distance",
-               "attacked": "samples, $M_1$", "least": "samples, least of the others",
-               "most": "samples, most of the others"})
+           "widest intervals", header=beyond.IN_BALLS)
 page.text(balls, in_balls,
-        "In balls of the published radius the attack reaches {reached} in {examples}, at a mean squared L2 "
-        "distance of {squared} (paper: {theirs}). In a box of {b} values the attacked network then errs on "
-        "{own:.1%} of the samples (paper: all), and the network that errs least on {least:.1%} (paper: "
-        "none). In a box of {more} values each network errs on at least {all:.1%}; its samples lie at a mean "
-        "squared L2 distance of {sampled} (paper: {their_samples}), so it does not repeat the paper's box.")
+        "{share:.0%} of the radius is {squared_share:.0%} of the squared distance. In balls of the published "
+        "radius the attack reaches {reached} in {examples}, at a mean squared L2 distance of {squared} "
+        "(paper: {theirs}). In a box of {b} values the attacked network then errs on {own:.1%} of the "
+        "samples (paper: all), and the network that errs least on {least:.1%} (paper: none). In a box of "
+        "{more} values each network errs on at least {all:.1%}; its samples lie at a mean squared distance "
+        "of {sampled} (paper: {their_samples}). The search alone {explains} both distances: without it that "
+        "of the attack's images is {lie.attack} the published one, that of samples {lie.samples} it.")
 
 
 # %% [markdown]
 # ## Three things to remember
 #
 # - Whether random images of a box are adversarial depends on which values the box lets vary.
-# - An attack that searches for the nearest example spans a small box; one without this search spans a large one.
+# - Without a search for the nearest example, the radius that one chooses sets the size of the box.
 # - One aeroplane of an unknown index decides nothing, and our networks err more often on clean images.
 #
 # ## Try it
 #
-# - Add `0.3` to `SIZES` in the cell above: the steps grow with the ball. Is the adversarial image farther from the clean one?
+# - Add `0.3` to `SIZES` in the first cell of the steps: the steps grow with the ball. Is the adversarial image farther from the clean one?
 # - Replace `step=0.4 * size` by `step=0.1 * size` in both cells: ten steps may end before the boundary.
-# - `seed=1` as a parameter of the page: five other networks. Compare which others err.
+# - `seed=1` as a parameter of the page trains as many other networks. Compare which others err.
 #
 # ## Item by item
 #
 # ### Table 8: errors of the five networks on clean images
 #
-# The length of the training is not published. Ours has 20 epochs, as many as a core trains in two hours. If all of ours err more often than all published ones, they count as other
-# networks and are printed in grey.
+# The length of the training is not published. Ours has 20 epochs, as many as a core trains in two hours. If all of ours err more often than all
+# published ones, they count as other networks and are printed in grey.
 
 # %%
 def of_five(runs):
@@ -261,6 +261,8 @@ page.table("table-9", sweeps, lambda runs: figures.attacked(bim(runs), "table-9"
 page.figure("figure-7", sweeps, lambda runs: figures.draw_curves(bim(runs), "table-10"),
             data=lambda runs: beyond.aeroplane_curves(bim(runs)),
             alt="Misclassification rates of five networks against the number of intervals of the box.")
+page.text(sweeps, lambda runs: beyond.aeroplane_curves(bim(runs)),
+          "With two decimals, the widest interval of our box is {largest_interval.value:.2f}.")
 
 # %% [markdown]
 # ### Figure 8: an image of the attack and one of the box
@@ -304,15 +306,15 @@ swept, errs = page.best(sweeps, networks)
 facts = beyond.of_aeroplane(bim(swept), errs) if len(swept) else {}
 page.box(
     "Are random images between adversarial versions of one aeroplane misclassified, too?",
-    "By the attacked network: {parts.strict} or {parts.loose}, depending on which and how many values vary.",
-    "An attack made {versions} misclassified versions; random images draw values between their "
-    "extremes. If values changed in all versions vary, {strict:.0f}% are misclassified; if those "
-    "changed in most, {loose:.1f}% (paper: {paper:.0f}%). {others} other networks "
-    "misclassify {least:.0f}% to {most:.0f}%, either way.",
+    "By the attacked network: {parts.least} to {parts.most}, depending on which values vary.",
+    "Random images draw values between the extremes of {versions} misclassified versions. If values changed "
+    "in all versions vary, {own.all:.0f}% are misclassified; if changed in most, {own.most:.1f}%; in any, as "
+    "in the paper's text, {own.any:.0f}% (paper: {paper:.0f}%). {others} other networks misclassify "
+    "{least:.0f}% to {most:.0f}%.",
     "On clean images ours err {times} as the paper's.",
     facts=facts, picture=beyond.draw_networks(facts) if facts else None, results=(sweeps, networks),
-    alt="Bars in two groups, by which pixel values are random: the share of samples that the attacked "
-        "network and each of the others misclassify.")
+    alt="Bars in two groups: the share of samples that the attacked network misclassifies, by which values "
+        "are random, and that each of the others misclassifies.")
 
 # %%
 page.finish()

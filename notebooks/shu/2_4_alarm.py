@@ -50,14 +50,15 @@ page = start("shu/2_4_alarm", globals())
 #
 # Networks that differ in their seed alone disagree on some images. The paper distinguishes three types of regions around a clean image, by
 # who errs there: the attacked network, but not all (type 1); all networks (type 2); another network, but not the attacked one (type 3). A region is a
-# *box*: every pixel lies between its smallest and largest value over the images of one attack. Its type depends on the shares of random images in it
-# that the networks misclassify. The paper names no thresholds; ours leave some boxes without a type. An attack on one network tends to end at type 1.
-# As a defence the paper therefore proposes an *alarm*: at least two networks disagree. It says that the alarm does not help at type 2.
+# *box*: it varies the pixels that all images of one attack and wrong class change, each between its smallest and largest value. The other pixels
+# keep their clean values. The type of a box depends on the shares of random images in it that the networks misclassify. The paper names no
+# thresholds; ours leave some boxes without a type. An attack on one network tends to end at type 1. As a defence the paper therefore proposes an
+# *alarm*: at least two networks disagree. It says that the alarm does not help at type 2.
 #
 # ## Step by step: an alarm by disagreement
 #
 # Images of two pixels fill a plane, and five small networks, trained from different seeds, classify each point. Each image of one class is
-# attacked by way of the first network alone. These images show the method, not the size of the effect. Edit a step and run the cell again.
+# attacked by way of the first network alone. These images show the method, not the size of the effect. Edit a step and run both cells again.
 
 # %% tags=["show-input"]
 models, x, y = toy.two_pixels(networks=5)       # they differ in their seed alone
@@ -75,7 +76,7 @@ for image, way in zip(x, uphill):
     if len(wrong):
         pairs.append((image, steps[wrong[0, 0]].clamp(0, 1)))
 clean_images, adversarial = (torch.stack(images) for images in zip(*pairs))
-# 2. Noise of the same norms.
+# 2. Noise of the same norms, then clipped to [0, 1].
 norms = (adversarial - clean_images).flatten(1).norm(dim=1)
 noisy = boxes.noise(clean_images, norms, generator=page.generator("noise"))
 
@@ -95,7 +96,7 @@ images_of = {"adversarial": adversarial, "noise": noisy, "clean": clean_images}
 for n, (name, images) in enumerate(images_of.items()):
     ax.plot(*images.flatten(1).T, display.MARKERS[n], color=display.PALETTE[(3, 1, 0)[n]], ms=5, label=name)
 ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
-display.picture(ax.figure, "Images of two pixels (grey: at least two of five networks disagree)",
+display.picture(ax.figure, f"Images of two pixels (grey: at least two of {len(models)} networks disagree)",
                 "A plane with grey bands where networks disagree; adversarial images lie there.")
 display.say(prose.fill("At least two networks disagree on {adversarial:.0%} of the adversarial images, "
                        "{noise:.0%} of the noisy and {clean:.0%} of the clean ones.",
@@ -113,7 +114,6 @@ scale = page.scale(**experiments.ONE_DIGIT)
 sweeps, slices = map(page.results, (experiments.lenet_sweeps, experiments.planes))
 clean = page.results(experiments.lenet_clean, names=["seeds"], plan=experiments.plan_clean)
 fifty = page.results(experiments.lenet_fifty)    # five digits of each class
-both = (sweeps, clean)
 
 # %% [markdown]
 # ## What came out
@@ -121,37 +121,40 @@ both = (sweeps, clean)
 # ### Networks disagree on nearly all adversarial images, seldom on others
 #
 # The attacks start from fifty digits, five of each class, which all networks classify correctly: without a perturbation none of them raises an
-# alarm. A digit has one share, the mean over the attacks on it. The noise has the L2 norms of the adversarial perturbations. The attacked network
-# errs by construction, so that the alarm is silent only if all others follow it into the same class.
+# alarm. A digit has one share, the mean over the attacks on it. The noise has the L2 norms of the adversarial perturbations before clipping to
+# $[0, 1]$, which shortens it, since most pixels of a digit are 0. The attacked network errs by construction, so that the alarm is silent only if all
+# others follow it into the same class.
 
 # %%
 page.text(fifty, beyond.alarm_by_number,
           "At least two of the {networks} networks disagree on {attack.percent:.1f}% of the adversarial "
-          "images (95% interval over digits {attack.low:.1f} to {attack.high:.1f}%) and on "
-          "{noise.percent:.1f}% of those with noise ({noise.low:.1f} to {noise.high:.1f}%). The attacked "
-          "network and one other, averaged over the choice of the other, disagree on {pair.percent:.0f}% of "
-          "the adversarial images ({pair.low:.0f} to {pair.high:.0f}%).")
+          "images (95% interval over digits {attack.low:.1f} to {attack.high:.1f}%), and on "
+          "{noise.percent:.1f}% of the noisy images of the same digits ({noise.low:.1f} to "
+          "{noise.high:.1f}%). The attacked network and one other, averaged over the choice of the other, "
+          "disagree on {pair.percent:.0f}% of the adversarial images ({pair.low:.0f} to {pair.high:.0f}%).")
 
 # %% [markdown]
 # ### Each further network raises the share on clean digits, too
 
 # %%
-page.picture(both, alarms.draw_numbers,
-             caption="Share of images on which at least two networks disagree, by the number of networks. "
-                     "Adversarial images and noise: of the one digit of Section 2.1, not of the fifty; "
-                     "clean: all test digits",
-             alt="Curves against the number of networks: adversarial images, noise, clean digits.")
+page.picture(clean, alarms.draw_numbers,
+             caption="Share of clean digits on which at least two networks disagree, the attacked one among "
+                     "them, by the number of networks",
+             alt="Two rising curves against the number of networks: all clean digits, and, below, those that "
+                 "the attacked network classifies correctly.")
 page.text(clean, alarms.on_clean,
         "The attacked network and one other disagree on {two:.1f}% of {clean.of} clean digits, at least two "
-        "of {networks} on {clean.percent:.1f}% (95% interval {clean.low:.1f} to {clean.high:.1f}%). Of the "
-        "{false.of} digits that the attacked network classifies correctly it is {false.percent:.1f}%, which "
-        "are false positives; of the {true.of} others {true.percent:.1f}%.")
+        "of {networks} on {clean.percent:.1f}% (95% interval {clean.low:.1f} to {clean.high:.1f}%). At least "
+        "two disagree on {false.percent:.1f}% of the {false.of} digits that the attacked network classifies "
+        "correctly (false positives), and on {true.percent:.1f}% of the {true.of} that it misclassifies.")
 
 # %% [markdown]
 # ### In boxes of types 1 and 3 the alarm is frequent, in the others rarer
 #
 # Random images are drawn in the box of each attack. In a box of type 2 every network errs often. The table has the boxes
-# around the one digit of Section 2.1, of all its attacks and wrong classes, and those around the fifty digits, one wrong class per attack.
+# around the one digit of Section 2.1, of all its attacks and wrong classes, and those around the fifty digits, one wrong class per attack. A box of
+# the pointwise attack keeps the pixels that any of its examples changes: around the one digit with intervals $[0, 1]$, as in the paper, around the
+# fifty with the measured intervals.
 
 # %%
 page.extra("types", (sweeps, fifty), alarms.by_type_and_digits,
@@ -175,15 +178,16 @@ page.text(fifty, alarms.over_boxes,
 # ## Three things to remember
 #
 # - Adversarial images of one network lie where re-trained networks disagree.
-# - Noise of the same norm rarely reaches these places.
-# - In boxes where every network errs the alarm is rarer than in those of types 1 and 3, as the paper says, but not absent.
+# - Noise of the same norm before clipping rarely makes networks disagree.
+# - In boxes where every network often errs the alarm is rarer than at types 1 and 3, but not absent.
 #
 # ## Try it
 #
 # - Use `networks=2`, then `networks=9`: the share of alarms rises with the number on adversarial images. The clean ones are those that the
 #   networks learned, and raise none.
-# - Attack all networks: in the cell above, replace `scores` by the mean of the networks' outputs, and take the first step on which all of them
-#   err. With two classes the alarm is then silent by construction; with ten the networks may still err in different ways.
+# - Attack all networks: under “Step by step”, let `scores` be `sum(model(start) for model in models)` and `wrong` be
+#   `torch.stack([model(steps.clamp(0, 1)).argmax(1) != 0 for model in models]).all(0).nonzero()`. With two classes the alarm is then silent by
+#   construction; with ten the networks may still err in different ways.
 #
 # ## Item by item
 #
@@ -246,7 +250,7 @@ page.statement("procedure-robust-classification", (clean, fifty), data=alarms.al
 # | choice | ours | reason |
 # |---|---|---|
 # | thresholds of the types | a half, 5% and a quarter | the paper says “most”, “correctly” and “significant”; they were chosen with the paper's Table 2 in sight, and sort it as the paper does |
-# | boxes | all pixels that the examples share; around one digit, a box for each wrong class that at least 80 examples of an attack reach | the paper shows one wrong class per attack |
+# | boxes | all pixels that every example changes; around one digit, a box for each wrong class that at least 80 examples of an attack reach | the paper shows one wrong class per attack |
 # | the alarm's networks | the attacked one and each choice of others | the paper leaves open how many others (“at least one”) |
 
 # %%
@@ -254,13 +258,12 @@ best, digits = page.best(clean, fifty)
 facts = beyond.of_alarm(digits, best) if len(best) and len(digits) else {}
 page.box(
     "Can disagreement between re-trained networks expose an adversarial image?",
-    "Yes, if it was made against one of {networks} networks: their labels nearly always differ, "
-    "seldom on clean ones.",
-    "They disagree on {attack.percent:.0f}% of adversarial images of {attack.digits} digits that all "
-    "classify correctly (95%: {attack.low:.1f} to {attack.high:.1f}%), on {noise.percent:.1f}% of these with "
-    "equally large noise, and on {clean.percent:.1f}% of {clean.of:,} clean digits that the attacked one "
-    "gets right.",
-    "The attacked one errs by construction; attacks on all were not tested.",
+    "Yes, if made against one network: {networks} nearly always disagree, seldom on clean images.",
+    "At least two disagree on {attack.percent:.0f}% of adversarial images of {attack.digits} digits that all "
+    "classify correctly (95%: {attack.low:.1f} to {attack.high:.1f}%; the attacked one errs by "
+    "construction), on {noise.percent:.1f}% of these digits with noise (as large before clipping), and on "
+    "{clean.percent:.1f}% of {clean.of:,} clean digits that the attacked network gets right.",
+    "No attack aimed at all {networks} networks.",
     facts=facts, picture=alarms.draw_alarms(facts, digits) if facts else None, results=(clean, fifty),
     alt="Three bars with intervals: nearly all adversarial images, hardly any others; below, curves "
         "over the number of networks.")

@@ -56,11 +56,11 @@ page = start("shu/2_regions", globals())
 # Networks of one structure that are trained on the same data from different seeds assign some images to different classes. The paper
 # calls a connected set of such images an *uncertainty region* and claims that several of them can lie in a small ball around one clean
 # image. It contrasts them with the textbook drawing of the {term}`decision boundary` as a single curve. The paper's figures are sketches;
-# ours are measured. Ten LeNets classify the points of flat slices (planes) of image space through one digit.
+# ours are measured. Ten LeNets classify the points of slices of image space through one digit: planes, clipped to pixel values from 0 to 1.
 #
 # ## Step by step: where networks disagree, piece by piece
 #
-# Images of two pixels fill one plane, so that nothing lies outside it. Edit a step and run the cell again.
+# Images of two pixels fill one plane, so that nothing lies outside it. Edit a step and run both cells again.
 
 # %% tags=["show-input"]
 def disagree(answers):
@@ -99,8 +99,8 @@ toy.compare(max(areas) == ndimage.label(fast)[1] and ((np.array(areas) > 0) == f
 
 # %% [markdown]
 # The networks of all results below are the ten LeNets of {ref}`Section 2.1 <shu-2-1>`, the digit is that section's. An attack's adversarial
-# examples span a *box*, an interval for each pixel that they change. Each pair of eight attacks gives a plane through the digit and the
-# centres of two boxes. The plane of Figure 1 contains two clean digits of other classes.
+# examples span a *box*: an interval for each pixel that all of them change or, where they share none, that any changes. Each pair of eight
+# attacks gives a plane through the digit and the centres of two boxes. The plane of Figure 1 contains two clean digits of other classes.
 
 # %%
 scale = page.scale(**experiments.ONE_DIGIT)
@@ -121,7 +121,9 @@ page.text(networks, lambda runs: beyond.clean_errors(runs, "table-1"), beyond.CL
 page.text(planes, lambda runs: counts(runs) | {"radius": figures.DELTA},
         "In {with_any} of {planes} planes at least two of the {networks} networks disagree within the "
         "paper's radius (L2 norm {radius}). In {with_several} planes this disagreement is in pieces, at most "
-        "{most}. In {joined} of these planes all pieces join outside the ball, within the plane.")
+        "{most}. In {joined} of these planes all pieces join outside the ball, within the plane. Distances "
+        "are those before pixel values are clipped to [0, 1]; a clipped point outside the circle can lie "
+        "inside the ball.")
 
 # %% [markdown]
 # ## Where it differs, and why
@@ -131,15 +133,15 @@ page.text(planes, lambda runs: counts(runs) | {"radius": figures.DELTA},
 #
 # ## Three things to remember
 #
-# - Networks that differ in their seed alone disagree close to a clean image.
+# - In planes towards adversarial images, networks that differ in their seed alone disagree close to a clean image.
 # - Whether a region looks separate depends on where one stops looking.
 # - A plane is a thin slice: it can show that pieces join, not that they never do.
 #
 # ## Try it
 #
-# - Use `networks=2` in the cell above. The area of disagreement of two networks is part of that of five.
+# - Use `networks=2` in the first cell of the steps. The area of disagreement of two networks is part of that of five.
 # - Replace `any(` by `all(` in `disagree`: no image is left, since a network never disagrees with itself.
-# - `size=81` as a parameter of the page, in place of the 41 of `quick`: which areas join on the finer grid?
+# - `size=81` as a parameter of the page, in place of the 41 of `quick`: does the number of planes with several pieces change?
 #
 # ## Item by item
 #
@@ -189,9 +191,9 @@ page.statement("equation-ball-volume", data=volumes,
                evidence=equality(apart < 1e-12, changed=[error > 1e-9 for error in wrong]))
 
 # %% [markdown]
-# The second half of the claim, that images of higher resolution leave room for more clean images, does not follow: around an image with many values
-# at 0 or 1, most of a ball of radius $\sqrt 6$ lies outside the cube $[0, 1]^d$ of images, so that its volume does not bound the number of clean
-# images.
+# The second half of the claim, that images of higher resolution leave room for more clean images, holds for images whose balls are disjoint. The
+# cube $[0, 1]^d$ has room for at least $1 / |B(2\delta, W)|$ of them, because balls of radius $2\delta$ around a largest such set cover the cube; this
+# bound grows without limit. How many clean images a data set has does not follow from the volume.
 
 # %% [markdown]
 # ### Figure 1: one curve between two classes
@@ -208,8 +210,8 @@ page.figure(
 # %% [markdown]
 # ### Figure 2: one region, or several
 #
-# At shaded points some of the ten networks disagree. Left is the plane with fewest pieces in the ball, right that with most (BIM: basic iterative
-# method, NF: NewtonFool). The circle is the ball of radius $\delta$ with
+# At shaded points some of the ten networks disagree. Left is a plane with fewest pieces in the ball, at least one, right one with most (BIM: basic
+# iterative method, NF: NewtonFool). The circle is the ball of radius $\delta$ with
 # $\delta^2 = 6$.
 
 # %%
@@ -232,12 +234,12 @@ together = facts.get("with_several") == facts.get("joined")
 page.box(
     "Do re-trained networks disagree in separate pockets around an image?",
     "Not in the slices that we drew: pieces that look separate near the digit join farther out." if together
-    else "In some flat slices of image space they do: pieces of the area stay separate in the whole slice.",
-    "In {with_any} of {planes} flat slices of image space through one digit, {family} networks disagree "
+    else "In some slices of image space they do: pieces of the area stay separate in the whole slice.",
+    "In {with_any} of {planes} slices of image space through one digit, {family} networks disagree "
     "somewhere within the paper's radius ({radius:.2f}, L2 norm). In {with_several} of these slices the area "
     "is in pieces there, which join farther out in " + (
         "all {joined}." if together else "{joined} of these."),
-    "One digit and flat slices cannot exclude separate pockets elsewhere.",
+    "One digit and slices cannot exclude separate pockets elsewhere.",
     facts=facts and facts | {"family": beyond.NUMBERS[facts["networks"]], "radius": figures.DELTA},
     picture=draw_joined(best) if facts.get("joined") else None, results=(planes,),
     alt="A slice of image space: coloured pieces of disagreement inside a circle, joined by a grey area.")

@@ -60,16 +60,16 @@ scale = page.scale(smoke=dict(draws=2_000, directions=20, steps=4),
 #
 # A network can have a small test error and still many {term}`adversarial examples <adversarial example>`. Section 3 offers an
 # explanation. Theorem 1 says that two networks that differ only on countably many regions of lower dimension have the same expected
-# loss, here the probability of an error. Conjecture 1 says that the regions of {ref}`Section 2.4 <shu-2-4>`, boxes in which few pixels vary, together have
-# probability zero, Conjecture 2 that a network is discontinuous at their edges. We test the theorem on two classifiers whose expected
-# losses are known exactly, and ask whether the disagreement of trained networks is of this kind.
+# loss, here the probability of an error, if the distribution of images is continuous. Conjecture 1 says that the regions of
+# {ref}`Section 2.4 <shu-2-4>`, boxes in which few pixels vary, together have probability zero, Conjecture 2 that a network is discontinuous at their
+# edges. We test the theorem on two classifiers whose expected losses are exact, and ask whether trained networks disagree on such regions alone.
 #
-# ## Step by step: errors on thin sheets
+# ## Step by step: errors on sheets without thickness
 #
 # Images $W$ are uniform on $[0, 1]^d$, and the true class is 1 where $W_1 > 1/2$. Classifier $M_1$ predicts 1 where $W_1 > 2/5$. Classifier
-# $M_2$ predicts the same, except on the slabs $\{W : W_1 = 2^{-i}\}$, $i = 2, 3, \dots$, of dimension $d - 1$, where it alone is wrong. All
-# sets depend on $W_1$ alone, so that an expected loss is a length, or a probability by the distribution function of $W_1$. The sums are
-# fractions, without rounding. Edit the sheets and run the cell again.
+# $M_2$ predicts the same, except on the *sheets* (slabs in the paper) $\{W : W_1 = 2^{-i}\}$, $i = 2, 3, \dots$, of dimension $d - 1$, where it
+# alone is wrong. All sets depend on $W_1$ alone, so that an expected loss is a length, or a probability by the distribution function of $W_1$. The
+# sums are fractions, without rounding. Edit the sheets and run both cells again.
 
 # %% tags=["show-input"]
 def probability(intervals, law=lambda v: v):
@@ -86,19 +86,19 @@ WRONG = (Fraction(2, 5), Fraction(1, 2))        # where M_1 errs
 
 
 def slabs(count, thickness):
-    """Intervals around 2^-i from i = 2 on; slab i is thickness / 4^i wide."""
+    """Intervals around 2^-i from i = 2 on; sheet i is thickness / 4^i wide."""
     return [(Fraction(1, 2**i) - thickness / 4**i / 2, Fraction(1, 2**i) + thickness / 4**i / 2)
             for i in range(2, count + 2)]
 
 
 def losses(count, thickness, law=lambda v: v):
-    """Expected losses of M_1 and M_2 where M_2 errs on so many slabs, too."""
+    """Expected losses of M_1 and M_2 where M_2 errs on so many sheets, too."""
     return probability([WRONG], law), probability([WRONG, *slabs(count, thickness)], law)
 
 
-# Slab i is t / 4^i thick; t = 0 is the theorem's case.
+# Sheet i is t / 4^i thick; t = 0 is the theorem's case.
 sheets = {t: losses(20, Fraction(t)) for t in (0, Fraction(1, 100), Fraction(1, 10), 1)}
-# The same by counting random images, for thick slabs.
+# The same by counting random images, for thick sheets.
 first_pixel = torch.rand(scale.draws, generator=page.generator("sheets"), dtype=torch.float64)
 wrong = [any(low < w <= high for low, high in [WRONG, *slabs(20, 1)]) for w in first_pixel[:2000].tolist()]
 
@@ -123,8 +123,8 @@ display.say(prose.fill("For t = {t} the exact error is {exact:.3f}; the share of
 # ### Under a density, sheets without thickness leave the error as it is
 #
 # The losses are equal, for the uniform distribution and for one with density $2 W_1$. In three examples that violate an assumption they differ: (1)
-# slab $i$ has thickness $t / 4^i$ (by at most $2t$); (2) $W_1$ takes 256 grey levels, and a slab lies at each ($M_2$ is always wrong); (3) all pixels
-# of an image are equal, so that all images lie on the diagonal of the cube, where $M_2$ errs.
+# sheet $i$ has thickness $t / 4^i$ (table); (2) $W_1$ takes 256 grey levels, and another $M_2$ errs on a sheet at each; (3) all pixels of an image
+# are equal, and a third $M_2$ errs on this diagonal of the cube. In (1) the losses differ by at most $t / 6$; in (2) and (3) $M_2$ is always wrong.
 
 # %%
 SLABS = 40
@@ -133,8 +133,8 @@ LAWS = {"uniform": lambda v: v, "density 2 W₁": lambda v: v * v}
 rows = [{"law of $W_1$": name, "t": float(thick), "loss of M_1": float(first),
          "loss of M_2": float(second), "difference": float(second - first)}
         for name, law in LAWS.items() for thick in THICK for first, second in [losses(SLABS, thick, law)]]
-within = all(0 <= second - first <= 2 * thick for law in LAWS.values() for thick in THICK
-             for first, second in [losses(SLABS, thick, law)])
+within = all(0 <= second - first <= thick / 6 for law in LAWS.values() for thick in THICK
+             for first, second in [losses(SLABS, thick, law)])      # density up to 2, all sheets below t / 12
 LEVELS = [Fraction(k, 255) for k in range(256)]
 grey = Fraction(sum(WRONG[0] < v <= WRONG[1] for v in LEVELS), len(LEVELS)), Fraction(1)
 diagonal = losses(0, 0)[0], Fraction(1)         # every image is on the diagonal, where M_2 is wrong
@@ -144,14 +144,15 @@ generator = page.generator("images")
 images = torch.rand(scale.draws, generator=generator, dtype=torch.float64)
 hits = sum(int((images == 0.5**i).sum()) for i in range(2, SLABS + 2))
 page.extra("theorem-1-slabs", (), lambda: rows,
-          f"Exact expected losses of two classifiers that differ on {SLABS} slabs",
+          f"Exact expected losses of two classifiers that differ on {SLABS} sheets",
           header={k: {"t": "$t$"}.get(k, k.replace("M_1", "$M_1$").replace("M_2", "$M_2$")) for k in rows[0]})
 
 # %% [markdown]
 # ### Trained networks disagree on clean digits, too
 #
-# By {ref}`Definition 1 <shu-2>` the uncertainty regions are all images on which some two networks disagree. The conjecture speaks of
-# lower-dimensional regions alone, which have probability zero under every distribution with a density.
+# By {ref}`Definition 1 <shu-2>` the uncertainty regions together hold all images on which some two networks disagree. Conjecture 1 speaks of
+# lower-dimensional regions alone, which have probability zero under every distribution with a density. Conjecture 2 fails for the outputs of a LeNet
+# before the arg max, which are Lipschitz continuous ({ref}`proof and check <shu-3-lipschitz>`).
 
 # %%
 clean = page.results(experiments.lenet_clean, names=["seeds"], plan=lambda scale: {})
@@ -169,13 +170,13 @@ page.text(clean, figures.disagreement,
 #
 # ## Three things to remember
 #
-# - Errors on sets of probability zero cost nothing, however many there are.
+# - Errors on countably many sets of probability zero leave the expected loss as it is, even if these sets hold infinitely many images.
 # - Images with finitely many grey levels are outside the theorem.
 # - The regions in which trained networks disagree have a volume; the theorem does not explain them.
 #
 # ## Try it
 #
-# - In the cell above, replace $2^{-i}$ by all fractions with a denominator up to 20: with $t = 0$ the error stays the same.
+# - In `slabs`, replace `2**i` by `i` in both `Fraction(1, 2**i)`: at $t = 0$ the error stays the same.
 # - Use `law=lambda v: v * v` in `losses`: at $t = 0$ the error becomes 0.09. The counted share stays, since the random images stay uniform.
 # - `seed=1` as a parameter of the page: another LeNet. The bound of Conjecture 2 changes, and is not exceeded.
 #
@@ -192,8 +193,8 @@ page.statement("theorem-1", data=theorem, evidence=equality(
 # %% [markdown]
 # ### Remark 1
 #
-# The paper's example is wrong on infinitely many slabs, and its error the same. The difference of the losses stays 0 for each number of
-# slabs; with a thickness it grows with their number.
+# By the paper's reading of Theorem 1, a classifier may be wrong on infinitely many sheets without a larger generalisation error. Here the two
+# losses are equal for each number of sheets. With a thickness their difference grows with the number.
 
 # %%
 COUNTS = (1, 5, 10, SLABS)
@@ -206,7 +207,7 @@ page.statement("remark-1", data={"slabs": list(COUNTS), "difference": flat, "dif
 # ### Remark 2
 #
 # Another definition of the generalisation error subtracts the mean loss on the training data. Two classifiers that fit the training data
-# exactly have equal values by this definition, too, if their expected losses are equal. If a training image lies on a slab, the values differ.
+# exactly have equal values by this definition, too, if their expected losses are equal. If a training image lies on a sheet, the values differ.
 
 # %%
 TRAINING = 1000
@@ -228,10 +229,10 @@ page.statement("remark-2", data={"training_images": TRAINING, "excess_first": fl
 # (shu-3-lipschitz)=
 # ### Conjecture 2
 #
-# For the label, Conjecture 2 is true of every classifier with two labels, since the label jumps at its boundary. For the outputs before the
-# arg max it is false of a LeNet: pooling over disjoint windows and ReLU do not increase distances, and a linear layer increases them at most
-# by its largest singular value. So the outputs are Lipschitz continuous with the product of these values, whatever the weights. Along random
-# directions the change of a LeNet's outputs, divided by the step, must not exceed it; at a jump it would grow in proportion to 1/step.
+# Read at the decision boundary, Conjecture 2 is true of the label, which jumps there. It is false of a LeNet's outputs before the arg max: pooling
+# over disjoint windows and ReLU do not increase distances, and a linear layer increases them at most by its largest singular value. So the outputs
+# are Lipschitz continuous with the product of these values, whatever the weights. Along random directions the change of a LeNet's outputs, divided by
+# the step, must not exceed this product; at a jump the quotient would grow in proportion to 1/step.
 
 # %%
 def largest_singular_value(layer, shape):
@@ -266,9 +267,9 @@ display.say(prose.fill("For the LeNet with random weights the bound is $L$ = {bo
 # %% [markdown]
 # ### Conjecture 1
 #
-# A box with fewer intervals than the image has pixels has volume 0. The set of all misclassified images around it has not: if the largest
-# output leads by a margin $m$ and the outputs have the Lipschitz constant $L$, the label is constant in the ball of radius
-# $m / (\sqrt2\, L)$. So networks that disagree with positive margins disagree in a whole ball. The check draws images from its surface.
+# A box with fewer intervals than the image has pixels has volume 0. A set of images with one predicted label has a volume: where the largest output
+# leads by a margin $m$ and the outputs have the Lipschitz constant $L$, the label is constant in the ball of radius $m / (\sqrt2\, L)$. So networks
+# that disagree with positive margins disagree in a whole ball. The check draws images from its surface.
 
 # %%
 with torch.no_grad():
@@ -294,7 +295,7 @@ display.say(prose.fill(
 #
 # | choice | ours | reason |
 # |---|---|---|
-# | the pair of classifiers | one threshold on one pixel, errors on slabs | their losses are exact fractions |
+# | the pair of classifiers | one threshold on one pixel, errors on sheets | their losses are exact fractions |
 # | “continuous distribution” | one with a density | a density suffices; probability 0 of each single image does not, as the diagonal shows |
 # | the network of the conjectures | a LeNet with random weights | the argument holds for all weights |
 
@@ -303,18 +304,17 @@ best = page.best(clean)
 facts = figures.disagreement(best) if len(best) else {}
 page.box(
     "Can a classifier be wrong on infinitely many images without a larger error?",
-    "Yes, if these images have probability zero, like points on a thin sheet.",
-    "In an exact example, further errors on {slabs} sheets without thickness leave the error at {loss}. The "
-    "paper conjectures that thin regions where networks disagree have probability zero, too.",
-    "Yet networks also disagree on ordinary images: {family} LeNets on {clean.percent:.1f}% of {clean.of:,} "
-    "clean test digits, misclassified ones included (95% interval {clean.low:.1f} to "
-    "{clean.high:.1f}%).",
+    "Yes, if these images have probability zero, like the points of a sheet without thickness.",
+    "In an exact example, further errors on {slabs} such sheets leave the error at {loss}. The paper "
+    "conjectures that the lower-dimensional regions where networks disagree have probability zero, too.",
+    "Yet at least two of {family} LeNets disagree on {clean.percent:.1f}% of {clean.of:,} clean test digits, "
+    "misclassified ones included (95% interval {clean.low:.1f} to {clean.high:.1f}%).",
     facts=facts | {"slabs": SLABS, "loss": theorem["loss_second"]} | (
         {"family": beyond.NUMBERS[facts["networks"]]} if facts else {}),
     picture=figures.draw_sheets(facts["clean"], WRONG, [0.5**i for i in range(2, SLABS + 2)],
                                 theorem["loss_second"]) if facts else None, results=(clean,),
-    alt="Left an interval with the errors of a classifier and thin sheets of further errors; right the share "
-        "of clean digits on which networks disagree, above zero.")
+    alt="Left an interval with the errors of a classifier and thin lines of further errors; right the "
+        "probability of disagreement, zero for the sheets, above zero for LeNets on clean digits.")
 
 # %%
 page.finish()

@@ -42,7 +42,6 @@ draws: int = None  # random perturbations in the small runs; None takes the prof
 import matplotlib.pyplot as plt
 
 from papers.sutton import experiments, figures, tables
-from papers.sutton.figures import DATASETS
 from report import display, reference
 from report.cell import Cell
 from report.page import start
@@ -58,12 +57,13 @@ SHOWN = experiments.name_of("cifar10", *experiments.SHOWN)  # the problem of Fig
 # %% [markdown]
 # ## The idea
 #
-# A network classifies most images correctly. Most of these images have an *adversarial perturbation*, a change too small to notice that flips the
-# predicted label, so the network seems fragile. Yet thousands of random perturbations, up to five times as long, mostly leave the label as it is,
-# so the network seems stable. The paper calls this the **paradox of apparent stability**.
+# A network classifies most images correctly. Most of these images have an *adversarial perturbation*, a small change that flips the predicted label,
+# so the network seems fragile. Yet thousands of random perturbations, up to five times as long, mostly leave the label as it is, so the network
+# seems stable. The paper calls this the **paradox of apparent stability**.
 #
-# Both come from high dimension. An attack moves the image straight towards the decision boundary. Noise of the same norm moves it in all directions
-# at once, and only a tiny part of the noise points to the boundary. Whoever tests a network with noise of that norm alone will find it safe.
+# The fragility and the stability both come from high dimension. An attack moves the image in a direction that leads to the decision boundary
+# quickly. Noise of the same norm moves it in all directions at once, and only a tiny part of the noise points to the boundary. Whoever tests a
+# network with noise of that norm alone will find it safe.
 #
 # Section 3 of the paper shows this for one pair of classes and sums up four data sets. The pages on {ref}`CIFAR-10 <sutton-7-2-1>`,
 # {ref}`Fashion-MNIST <sutton-7-2-2>`, {ref}`traffic signs <sutton-7-2-3>` and {ref}`ImageNet <sutton-7-2-4>` have the details.
@@ -160,9 +160,10 @@ recorded = (
 # %% [markdown]
 # ## What came out
 #
-# ### In each data set the attack flips more labels than noise of five times its norm (medians)
+# ### In three data sets, noise of five times the norm flips a minority of the images that the attack flips (medians)
 #
-# The published values are medians over the pairs of a class and the next one. Ours are medians over those pairs that are measured so far.
+# Each network separates two classes, a pair; Table 1 uses the pairs of the classes $k$ and $k + 1$. The published values are medians over these
+# pairs, ours over those measured so far. Noise is tried on attackable images only, so its shares have another denominator than those of the attack.
 
 # %%
 READ = ("accuracy", "attack", 2, 5, 10)    # the shares of Table 1
@@ -173,7 +174,7 @@ def draw_data_sets(*frames):
     """Shares of the test images by data set: median and range over the pairs, published median."""
     printed = {(row["quantity"], row["delta_inferred"]): row for row in paper["table-1"].rows}
     rows = {}
-    for (dataset, title), runs in zip(DATASETS.items(), frames):
+    for (dataset, title), runs in zip(figures.DATASETS.items(), frames):
         trained = figures.learned(runs, figures.LARGER_SIGN if dataset == "gtsrb" else None)
         for key, words in NAMES.items():
             shares = [share for part in trained.test if (share := tables.percent(part, key)) is not None]
@@ -187,13 +188,16 @@ page.picture(
             "and, of these attackable images, those that at least one noise sample flips, of two, five and "
             "ten times the norm. Dots: median over pairs; lines: range over pairs; ticks: published.",
     alt="Twelve rows, four a data set: the attack lies right of noise two and five times as long.")
+page.text(example, lambda runs: figures.paradox_data(runs)["test"],
+          "For aeroplane against cat, at least one noise sample of ten times the norm flips "
+          "{turned_10_pct:.0f}% of {perturbed} attackable test images, a single one {single_10_pct:.0f}%.")
 
 # %% [markdown]
 # ### Noise that is long enough flips labels, too
 #
 # At ten times the norm of the attack, at least one of 2,000 noise samples flips a good part of the labels in every data set of small images, in the
-# paper and here; a single sample flips far fewer. So these networks withstand noise up to some norm only. With ImageNet's far larger images the paper
-# finds almost no flips even there. {ref}`Section 4.1 <sutton-4-1>` tells what a flat boundary predicts for each dimension.
+# paper and here. So these networks withstand noise up to some norm only. With ImageNet's far larger images the paper finds almost no flips even
+# there. {ref}`Section 4.1 <sutton-4-1>` tells what a flat boundary predicts for each dimension.
 #
 # ## Where it differs, and why
 #
@@ -203,9 +207,9 @@ page.picture(
 #
 # ## Three things to remember
 #
-# 1. Withstanding noise says nothing about withstanding attacks: the same images pass one test and fail the other.
+# 1. Images that withstand noise of five times the norm of an attack can still fall to this attack.
 # 2. An attack is short because it has the right direction; noise spends nearly all its length on others.
-# 3. Robustness to noise ends at some norm, which depends on the number of pixels.
+# 3. Robustness to noise ends at some norm; for a flat boundary at a fixed distance, this norm grows with the root of the number of pixels.
 #
 # ## Try it
 #
@@ -231,9 +235,9 @@ page.figure("figure-1", example, lambda runs: figures.paradox(runs, PUBLISHED), 
 # %% [markdown]
 # ### Table 1: all data sets
 #
-# Table 1 sums up pairs of a class and the next one, so the pair of Figure 1 is not among them. Each entry is the median over these problems, taken
-# row by row, so that a column joins different problems; one entry (41.19) is not the median ({ref}`audit <audit>`). A problem whose training failed is left out.
-# A median over a part of the problems is not compared.
+# Table 1 sums up pairs of a class and the next one, so the pair of Figure 1 is not among them. Each entry is the median over these problems, so a
+# column joins different ones; one entry (41.19) is not the median ({ref}`audit <audit>`). Failed trainings are left out, and a median over a part of
+# the problems is not compared. A range goes from the median of the problems' lower ends to that of the upper ones (95% intervals over images).
 
 # %%
 ABSENT = {"imagenet_resnet50": "not measured: no images of ImageNet are measured yet",
@@ -250,14 +254,13 @@ def incomplete(dataset, have, values):
 
 
 def entry(dataset, runs, key):
-    """Of both sets of a data set: the median over its problems, and why it may not be compared."""
+    """Of both sets of a data set: the median over its problems, its range, and why it may not be compared."""
     cell = {}
     for split in tables.SPLITS:
         shares = [share for part in runs[split] if (share := tables.share(part, key))["percent"] is not None]
-        cell[split] = Cell(     # a median over problems: the images of one, at least
-            median([share["percent"] for share in shares]),
-            status=incomplete(dataset, len(runs), len(shares)),
-            of=min(share["of"] for share in shares) if shares and key != "accuracy" else None)
+        value, low, high = (median([share[name] for share in shares]) for name in ("percent", "low", "high"))
+        cell[split] = Cell(value, status=incomplete(dataset, len(runs), len(shares)),
+                           **{} if key == "accuracy" else {"low": low, "high": high})
     return cell
 
 
@@ -265,23 +268,21 @@ def table_1(*frames):
     """Medians over problems, compared once all are there; for ImageNet the proxy's shares."""
     *small, blocks = frames
     small = [figures.learned(runs, larger) for runs, larger in zip(small, (None, None, figures.LARGER_SIGN))]
-    small, proxy, rows = dict(zip(DATASETS, small)), tables.pooled(blocks), []
+    small, proxy, rows = dict(zip(figures.DATASETS, small)), tables.pooled(blocks), []
     for key in READ:
         row = tables.row_of(key) | {dataset: entry(dataset, runs, key) for dataset, runs in small.items()}
         for column, why in ABSENT.items():
             shown = column == "imagenet_resnet50" and key not in (2, 5)
             value = proxy["shares"][key]["percent"] if shown else None
-            row[column] = {"test": Cell(value, status=why if value is None else
-                                        "proxy: SqueezeNet 1.1 in place of ResNet50, on images of the data "
-                                        "folder")}
+            stands_in = "proxy: SqueezeNet 1.1 in place of ResNet50, on images of the data folder"
+            row[column] = {"test": Cell(value, status=why if value is None else stands_in)}
         rows.append(row)
     dimensions = {"quantity": "input_dimension", "delta_inferred": None,
                   "imagenet_resnet50": proxy["dimension"],
                   **{dataset: int(runs.dimension.iloc[0]) for dataset, runs in small.items()}}
-    classes = {"quantity": "number_of_classes", "delta_inferred": None}
-    for dataset, runs in small.items():
-        classes[dataset] = Cell(len(experiments.CLASSES[dataset]),
-                                status=incomplete(dataset, len(runs), len(runs)))
+    classes = {"quantity": "number_of_classes", "delta_inferred": None, **{
+        dataset: Cell(len(experiments.CLASSES[dataset]), status=incomplete(dataset, len(runs), len(runs)))
+        for dataset, runs in small.items()}}
     return [*rows, dimensions, classes]
 
 
@@ -302,8 +303,7 @@ if len(shown := page.best(example)):
     test = shown.test.iloc[0]
     facts = {"tried": test["tried"], "draws": int(shown.draws.iloc[0]), "five": tables.share(test, 5),
              "ten": tables.share(test, 10), "attack": tables.percent(test, "attack"),
-             "paper": {"attack": PUBLISHED["attack"]["test"], "five": PUBLISHED[5]["test"],
-                       "ten": PUBLISHED[10]["test"]}}
+             "paper": {k: PUBLISHED[v]["test"] for k, v in (("attack", "attack"), ("five", 5), ("ten", 10))}}
     page.box(
         "Can a network withstand strong noise and be easy to attack?",
         "Yes, for aeroplanes against cats: most can be attacked; five times longer noise flips few."

@@ -103,10 +103,10 @@ assert all(abs(tail(n, DISTANCE) / formula[n] - 1) < 1e-9 and by_chance(counted[
 # %% [markdown]
 # ## What came out
 #
-# ### In thousands of dimensions, finding one crossing takes millions of samples
+# ### In thousands of dimensions, one crossing takes millions of samples, for noise of ten times the distance
 #
 # On average $1/\tau_n(\epsilon/\delta)$ samples are needed to find one that crosses. Theorem 1 bounds this number from below by
-# $2(1-\epsilon^2/\delta^2)^{-n/2}$, which grows exponentially with the dimension. The exact value is larger by a factor that grows slowly.
+# $2(1-\epsilon^2/\delta^2)^{-n/2}$, exponential in the dimension at a fixed $\delta/\epsilon$. The exact value is larger by a slowly growing factor.
 
 # %%
 NEEDED_AT = (10, 100, 1000, PICTURE, 10_000, 150_528)
@@ -158,9 +158,8 @@ display.picture(
 # %% [markdown]
 # ## Where it differs, and why
 #
-# Flat boundaries explain much of what noise flips, if each image has its own distance, shorter than its gradient step. One distance for all images
-# does not fit: each length of the noise would need another one (last column of the table in *Item by item*). On our own
-# networks a second attack, Carlini and Wagner's, searches for the nearest adversarial example of each image.
+# One distance for all images does not fit: each length of the noise would need another one (last column of the table in *Item by item*). On our
+# own networks a second attack, Carlini and Wagner's, searches for the nearest adversarial example of each image.
 
 # %%
 measured = [page.results(experiment, plan=lambda scale: {})
@@ -168,24 +167,25 @@ measured = [page.results(experiment, plan=lambda scale: {})
 draws_published = experiments.CIFAR10["paper"]["draws"]
 nearest = figures.distance_facts(pd.concat(page.best(*measured)), draws_published)
 if nearest:
-    display.table(["noise radius / norm of the step", "plane as far as the step",
-                   "plane at the shorter distance", "measured (95% interval)"],
+    display.table(["noise radius / norm of the step", "plane as far as the step", "plane at the shorter "
+                   "distance (inside or outside the interval)", "measured (95% interval)"],
                   figures.distance_rows(nearest),
                   "Our networks: images that at least one of the noise samples flips, as planes at two "
                   "distances predict, and as measured.")
 page.text(measured, lambda *_: nearest,
-          "On {runs} networks for two classes of CIFAR-10 each ({images} images) the second attack needs "
-          "{ratio:.2f} times the norm of the step (median; {low:.2f} to {high:.2f} for nine in ten). Planes "
-          "at these distances predict a share inside the 95% interval of the measured one for {inside} of "
-          "{of} lengths of the noise. Examples that are nearer still, or curved boundaries, may explain the "
-          "rest; this comparison cannot tell which.")
+          "On {runs} networks for two classes of CIFAR-10 each ({images} images) the shorter of the two "
+          "attacks has {ratio:.2f} times the norm of the step (median; {low:.2f} to {high:.2f} for nine in "
+          "ten). Where the second attack finds nothing nearer, the step counts. Flat boundaries at these "
+          "distances predict that the longest noise flips {longest.near:.0f}% of the labels; measured: "
+          "{longest.flipped.percent:.0f}%. For {inside} of {of} lengths the predicted share lies inside the "
+          "95% interval. Nearer examples or curved boundaries may explain the rest.")
 
 # %% [markdown]
 # ## Three things to remember
 #
-# 1. Noise in high dimension moves a point almost nowhere in any one direction.
-# 2. The number of samples that must be tried to hit a flat boundary grows exponentially with the dimension.
-# 3. Noise flips far more labels of trained networks than a flat boundary at the attack's distance allows. Nearer boundaries explain much of this.
+# 1. Noise of norm $\delta$ in $n$ dimensions moves a point by only about $\delta/\sqrt n$ in any one direction.
+# 2. For a fixed ratio of noise to distance, the number of samples needed to cross a flat boundary grows exponentially with the dimension.
+# 3. Noise flips far more labels of trained networks than a flat boundary at the attack's distance allows.
 #
 # ## Try it
 #
@@ -304,9 +304,9 @@ page.box(
     "How often does random noise cross a flat decision boundary?",
     "Practically never in thousands of dimensions, even noise ten times as long as the distance.",
     "{needed} crosses ({n:,} dimensions); {draws:,} samples together flip {flat:.1g}% of images. In the "
-    "paper {paper:.0f}% flip, with noise of (we infer) ten gradient steps.",
-    "Real boundaries are nearer than that step: on {runs} networks flat boundaries at the distance "
-    "a stronger attack finds predict {longest.near:.0f}%; measured: {longest.flipped.percent:.0f}%."
+    "paper {paper:.0f}% flip, under noise of (we infer) ten times the norm of the gradient step.",
+    "On our {runs} networks flat boundaries as far away as the shorter of two attacks predict "
+    "{longest.near:.0f}%; measured: {longest.flipped.percent:.0f}%."
     if nearest.get("ratio", 1) < 1 else
     "Real boundaries may be nearer than the attack suggests, or curved.",
     facts=nearest | {"n": PICTURE, "draws": draws_published, "paper": float(np.mean(all_pairs)),

@@ -45,12 +45,13 @@ page = start("sutton/4_2_two_balls", globals())
 # ## The idea
 #
 # Each of two classes fills a ball of radius 1, evenly. The centres lie $2\epsilon$ apart, and the classifier is the plane midway between them. For
-# small $\epsilon$ the balls nearly coincide, and in two dimensions the classifier is poor. In high dimension nearly all points of a ball lie close
-# to the plane through its centre, so that hardly any is left where the balls overlap.
+# small $\epsilon$ the balls nearly coincide, and in two dimensions the classifier is poor. In high dimension nearly all points lie within a few times
+# $1/\sqrt n$ of the plane through the centre, parallel to the boundary. Where this is less than $\epsilon$, hardly any point lies where the balls
+# overlap.
 #
-# The paper proves that five things hold together, each with a probability that tends to one exponentially fast as the dimension grows, if the
-# distance of the centres stays the same: the classifier is accurate, a small perturbation flips nearly every point, random noise hardly any, the
-# gradient points straight across the plane, and one perturbation serves for nearly all points.
+# The paper proves four properties: the classifier is accurate, a small perturbation flips nearly every point, random noise hardly any, and one
+# perturbation serves for nearly all points. Each holds with a probability that tends to one exponentially fast as the dimension grows, if the
+# distance of the centres stays the same. The gradient, where it is not zero, points straight across the plane in every dimension.
 #
 # ## Step by step: points, noise and an attack
 #
@@ -116,23 +117,26 @@ display.table(["event", "share of the points"], [
     [f"misclassified under noise of {LONG:g} radii", one_in(by_long)],
     [f"correct in spite of an attack of {attack:g} radii", one_in(safe)]],
     f"Two balls in {PICTURE:,} dimensions, their centres {2 * epsilon:g} radii apart. Exact values.")
+display.say(f"At least one of {TRIES:,} samples of one radius misclassifies {one_in(by_many)} of the points, "
+            f"although a single one misclassifies {one_in(by_noise)}.")
 
 # %% [markdown]
-# The share of misclassified points is also that of noise in {ref}`Section 4.1 <sutton-4-1>`, if the noise is $1/\epsilon$ times as long as the
-# distance to the boundary: both are the part of a ball beyond a plane at $\epsilon$ radii from its centre. There the ball holds the noise, here
-# the points of a class.
+# The share of misclassified points equals the share of noise that crosses in {ref}`Section 4.1 <sutton-4-1>`, for noise $1/\epsilon$ times as long as
+# the distance: both are the part of a ball beyond a plane at $\epsilon$ radii from its centre. There the ball holds the noise, here the points of a
+# class.
 
 # %% [markdown]
 # ### Robustness to noise ends where the noise is long, or the classes are near
 #
 # All of this needs a distance $\epsilon$ that does not shrink. With $\epsilon = c/\sqrt n$ the probability that noise of radius $\delta$
-# misclassifies a point tends to $\Phi(-c/\sqrt{1 + \delta^2})$, a fixed value. Nor does it vanish for noise whose radius grows like $\sqrt n$,
-# such as noise that changes each pixel by up to a fixed amount. ($\Phi$: the normal distribution function.)
+# misclassifies a point tends to $\Phi(-c/\sqrt{1 + \delta^2})$, a fixed value. ($\Phi$: the normal distribution function.) Nor does this probability
+# vanish at a fixed $\epsilon$ for ball noise whose radius grows like $\sqrt n$, as the norm of noise of a fixed size per pixel does.
 #
 # ## Where it differs, and why
 #
-# *This part is ours.* In the bound of Theorem 6 the distance $\epsilon$ is split $1 : \delta$, and point or noise alone covers its
-# part. In truth both must, so the two small probabilities multiply. For small $\epsilon$ the true rate
+# *This part is ours.* The bound of Theorem 6 splits the distance $\epsilon$ in the ratio $1 : \delta$ between point and noise. A crossing needs at
+# least one of them to cover its part, so the bound adds the probabilities of the two parts. The likeliest crossing splits the distance
+# $1 : \delta^2$ between point and noise; both parts are rare, and their probabilities multiply. For small $\epsilon$ the true rate
 # $-\frac1n \ln \Pr$ is about $\epsilon^2 / (2(1 + \delta^2))$ and that of the bound $\epsilon^2 / (2(1 + \delta)^2)$, half of the true one at
 # $\delta = 1$: the bound asks for twice as many dimensions as needed.
 #

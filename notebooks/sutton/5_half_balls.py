@@ -18,7 +18,7 @@
 
 # %% [markdown]
 # (sutton-5)=
-# # 5. Two half-balls: a small gap between classes hides attacks from noise
+# # 5. Two half-balls: a small gap between classes hides attacks from noise of one radius
 #
 # *Sutton et al. {cite:p}`sutton2023`, Section 5*
 
@@ -48,7 +48,7 @@ page = start("sutton/5_half_balls", globals())
 #
 # A unit ball is cut through its centre. One half holds class 0, its mirror image class 1, both evenly. If the flat sides touch, the plane between
 # them separates the classes without a mistake. In high dimension nearly every point lies close to its flat side, so that a short attack flips it.
-# Noise moves a point by about as much across the plane as the point is away from it, so noise flips labels as well, in every dimension.
+# Noise of one radius moves a typical point across the plane by about the point's distance from the plane, so it flips labels in every dimension.
 #
 # Now move each half back by $\epsilon$. An attack must be longer by $\epsilon$ only. Noise of length $\delta$ in $n$ dimensions still moves a point by only
 # $\delta/\sqrt n$ or so across the plane, and this is soon much less than $\epsilon$. The paper concludes that the gap between classes, the {term}`margin`, keeps tests with noise
@@ -128,24 +128,27 @@ display.table(["event", "exact value"], [
     f"Two half-balls in {n:,} dimensions")
 
 # %% [markdown]
-# ### What counts is the distance that most points keep
+# ### What counts is the distance that nearly all points keep
 #
-# Noise hardly ever flips a label if most points lie several times farther from the plane than it moves them. In half-balls that touch they do not: in
-# every dimension most lie about as near as it moves them. A gap keeps all points away. Balls that
-# overlap ({ref}`Section 4.2 <sutton-4-2>`) have no gap, and yet keep nearly all points away, since their centres lie off the plane.
+# Noise hardly ever flips a label if nearly all points lie several times farther from the plane than the noise moves them. In half-balls that touch,
+# most points lie about as near as the noise moves them, in every dimension. A gap keeps all points away. Balls that overlap
+# ({ref}`Section 4.2 <sutton-4-2>`) have no gap, and yet keep nearly all points away, since their centres lie off the plane.
 
 # %%
 overlapping = one_in(float(np.exp(models.log_two_balls(n, epsilon, 1.0))))
 display.say(f"With {epsilon:g} radii from the plane to each centre or flat side, noise as long as the radius "
             f"flips {overlapping} points of the balls that overlap, and {one_in(flipped(n, epsilon, 1.0))} "
-            "of the half-balls with a gap: only the balls have points nearer to the plane than that.")
+            "of the half-balls with a gap. Half of the points of the balls lie nearer to the plane than "
+            f"{epsilon:g} radii or beyond it, none of the half-balls.")
 
 # %% [markdown]
 # ### The longer the noise, the wider the gap must be
 #
 # A typical point is about $1/\sqrt n$ deep in its half-ball, and noise adds about $\delta/\sqrt n$ across the plane. So noise rarely flips a label
-# if $\epsilon$ is a few times $\delta/\sqrt n$. Choose a model, the distance $\epsilon$ (half the gap) and the noise radius $\delta$ with the sliders (mouse, or Tab and arrow keys). The
-# curves run over the dimension; the values below are those at the dimension of the dotted line. All values are exact and computed in advance.
+# if $\epsilon$ is a few times $\delta/\sqrt n$. Choose a model, the distance $\epsilon$ and the noise radius $\delta$ with the sliders (mouse, or Tab
+# and arrow keys). Here $\epsilon$ is half the gap of the half-balls, and half the distance of the centres of the two balls. The curves run over the
+# dimension: the solid one is the exact probability, the dashed and the dotted one are the bounds of the theorems. The values below are those at the
+# dimension of the dotted vertical line.
 
 # %%
 display.piece(explorer.noise())
@@ -156,16 +159,22 @@ display.say(f"In {PICTURE:,} dimensions, {TRIES:,} noise samples of {LONG:g} rad
 # ## Where it differs, and why
 #
 # *The limit is ours.* Theorem 20 bounds from below the probability that noise flips a label if the classes touch; the bound is not the limit. Let
-# $x_1$ and $s_1$ be the coordinates of the point and the noise across the plane. In high dimension $\sqrt n\,x_1$ and $\sqrt n\,s_1$ are two
-# independent normal variables, the second scaled by $\delta$. The label flips if the second is the larger one in absolute value and has the
-# opposite sign. The ratio of two normal variables has a Cauchy distribution, so the limit is $\arctan(\delta)/\pi$ (dotted in Figure 6). At
-# $\delta = 1$, where noise and data have the same size, the probability is ¼ in every dimension. For small $\delta$ the limit falls in proportion
-# to $\delta$, the bound with $\delta^2$.
-#
+# $x_1$ and $s_1$ be the coordinates of the point and the noise across the plane. Over both classes, $\sqrt n\,x_1$ and $\sqrt n\,s_1$ are independent
+# and, in high dimension, nearly normal variables of mean zero, the second scaled by $\delta$. The label flips if the second is the larger one in
+# absolute value and has the opposite sign. The ratio of two such variables has a Cauchy distribution, so the limit is $\arctan(\delta)/\pi$ (dotted
+# in Figure 6). At $\delta = 1$, where noise and data have the same size, the probability is ¼ in every dimension. For small $\delta$ the limit falls
+# in proportion to $\delta$, the bound with $\delta^2$.
+
+# %%
+bound = float(np.exp(STATEMENTS["theorem-20"].log_bound(n=sketches.DIMENSIONS[-1], delta=1.0)))
+display.say(f"At δ = 1 the bound of Theorem 20 is {bound:.0%} in high dimension, the limit "
+            f"{models.half_balls_limit(1.0):.0%}.")
+
+# %% [markdown]
 # ## Three things to remember
 #
 # 1. In high dimension classes that touch are easy to attack, and noise shows it.
-# 2. A gap that is short for an attack is wide for noise, because noise crosses by its length over the root of the dimension.
+# 2. A gap that is short for an attack is wide for noise, because noise moves a point across the plane by only about its length over $\sqrt n$.
 # 3. Passing a test with noise can mean a gap between the classes, not robustness.
 #
 # ## Try it
@@ -194,13 +203,13 @@ shares = {"classes that touch": np.exp(models.log_half_balls(sketches.DIMENSIONS
           far: np.exp(models.log_half_balls(sketches.DIMENSIONS, epsilon, LONG))}
 page.box(
     "Why can noise miss what an attack finds?",
-    "In high dimension noise advances little: a small gap stops noise, but not a short attack.",
-    "Two classes fill half balls of {n:,} dimensions, flat sides facing, the boundary halfway. If they "
-    "touch, most points lie close to it: noise one radius long flips {touch:.0f}%; with a gap of {gap:g} "
-    "radii {left}, but an attack of {reach:g} radii flips {attack}.",
+    "In high dimension noise advances little: a small gap stops noise of one radius, not a short attack.",
+    "Two classes fill facing half balls of {n:,} dimensions, the boundary halfway. If they touch, noise of "
+    "one radius flips {touch:.0f}%. With a gap of {gap:g} radii it flips {left}, noise of ten radii "
+    "{long:.0f}%, an attack of {reach:g} radii {attack}.",
     "Calculated exactly; gaps between real classes are unknown.",
     facts={"n": n, "touch": 100 * flipped(n, 0.0, 1.0), "gap": 2 * epsilon,
-           "left": one_in(flipped(n, epsilon, 1.0)), "reach": reach,
+           "left": one_in(flipped(n, epsilon, 1.0)), "long": 100 * flipped(n, epsilon, LONG), "reach": reach,
            "attack": "nearly all" if safe_from < RARE else f"{1 - safe_from:.0%}"},
     picture=sketches.falling(shares, "labels flipped by noise", grey=[far]),
     alt="Where the classes touch, the share of labels that noise flips is the same in every dimension; "

@@ -55,7 +55,7 @@ NEXT = problems_of(len(CLASSES))
 scale = page.scale(**experiments.GTSRB | {"quick": experiments.GTSRB["smoke"]})
 pairs = page.results(experiments.gtsrb)
 again = page.results(experiments.gtsrb_retrained, optional=True)
-page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
+page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published), LARGER_SIGN))
 
 # %% [markdown]
 # ## Table 22: the signs

@@ -41,12 +41,10 @@ largest: float = 5.0  # largest of the 256 scalings of an attack (0..]
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
-import numpy as np
 import torch
 from torch.nn import functional
 
 from papers.sutton import experiments, figures, photographs
-from papers.sutton.theory.ball import log_tail
 from report import display
 from report.page import start
 from shared.attacks.line import scalings
@@ -118,10 +116,10 @@ if example is not None:
 #
 # ## What came out
 #
-# The weights of the paper's networks are not part of this book's data. SqueezeNet 1.1 is a small network for the same thousand classes, with
-# weights that can be checked. All numbers below are its own: neither agreement with the paper nor a difference from it says anything about the
-# paper's networks. Images are taken in the order of their classes, which begins with fish and birds; the 95% intervals treat them as a random
-# sample, so they do not hold for the other classes.
+# The weights of the paper's networks are not part of this book's data. SqueezeNet 1.1 is a small network for the same thousand classes; the hash
+# of its weights is checked. All numbers below are its own: neither agreement with the paper nor a difference from it says anything about the paper's
+# networks. Images are taken in the order of ImageNet's classes, one of each; fish, birds and reptiles come first. The 95% intervals treat the images
+# as a random sample, so they do not hold for later classes.
 
 # %%
 tested = page.results(experiments.imagenet)
@@ -131,25 +129,24 @@ tested = page.results(experiments.imagenet)
 
 # %%
 page.text(tested, photographs.facts,
-          "The network classifies {correct} of {images} images correctly. A gradient step of norm at most "
-          "{largest} flips {attacked} of these, and {draws} noise samples of ten times its norm flip {ten} "
-          "of the {attacked}.")
+          "Of the {images} images measured so far, the network classifies {correct} correctly. A gradient "
+          "step of norm at most {largest} flips {attacked} of these, and {draws} noise samples of ten times "
+          "its norm flip {ten} of the {attacked}.")
 page.picture(tested, photographs.draw_shares,
              caption="Share of the attackable images that noise flips, by its norm; line: the paper's "
                      "ResNet50",
              alt="Four bars for noise of one to ten times the norm of the attack.")
 
 # %% [markdown]
-# ### The norm of an attack is small, along either gradient
-#
-# The gradient of the squared error vanishes where the network is very confident. The margin between the correct class and the runner-up has
-# a gradient there, too, and a second attack follows it.
+# ### The attack changes each value by little
 
 # %%
 page.text(tested, photographs.norms,
           "The median attack has a Euclidean norm of {l2}; half of the attacks change each value by at most "
-          "{linf}. The loss gradient vanishes for {saturated} of {correct} images. Attacks along the "
-          "gradient of the margin succeed on {by_margin}, with a median norm of {margin_l2}.")
+          "{linf}. The loss gradient vanishes for {saturated} of {correct} images; a second attack, along "
+          "the gradient of the margin between the correct class and the runner-up, succeeds on {by_margin}, "
+          "with a median norm of {margin_l2}. Norms are multiples of {step:.3f}, so that medians may agree "
+          "exactly.")
 
 # %% [markdown]
 # ## Where it differs, and why
@@ -158,22 +155,24 @@ page.text(tested, photographs.norms,
 # network. If the boundary near each image were a plane at the norm of its attack, nearly no noise of ten times that norm would cross it.
 
 # %%
-page.text(tested, lambda runs: {"power": float(-log_tail(int(runs.dimension.iloc[0]), 0.1) / np.log(10))},
+page.text(tested, photographs.beside_plane,
           "One sample in $10^{{{power:.0f}}}$ of ten times the norm crosses such a plane ({{ref}}`Theorem 1 "
           "<sutton-4-1>`). An image that noise flips therefore has a boundary that is nearer than the attack "
-          "finds, or curved in many directions; an image that noise does not flip hardly tests the "
-          "assumption.")
+          "finds, or curved in many directions. Noise flips {ten} of {attacked} images here, so these runs "
+          "{outcome}.")
 
 # %% [markdown]
 # ## Three things to remember
 #
-# 1. The more values an image has, the less a noise test says about attacks.
+# 1. By {ref}`Theorem 1 <sutton-4-1>`, noise of a fixed multiple of the distance crosses a flat boundary the more rarely, the more values an image
+#    has.
 # 2. An attack here changes many values by very little: compare its largest change with its Euclidean norm.
-# 3. Numbers of one network are not numbers of another, even on the same images.
+# 3. A proxy network tests the code and the method, not the paper's numbers.
 #
 # ## Try it
 #
-# - In the cell above, let `direction` be `x.grad.sign() / x.grad.sign().norm()` and drop the assertion: is the norm of the attack larger?
+# - In the cell above, let `direction` be `x.grad.sign() / x.grad.sign().norm()` and drop the assertion of the folded cell (a quick run shows the
+#   picture): is the norm of the attack larger?
 # - `largest=1`: finer steps and a shorter range. The norms of attacks fall by up to a step, and some images have no attack in the range.
 # - `network="resnet50"`: the paper's own architecture; it needs the photographs and a download of the weights.
 #
@@ -216,7 +215,7 @@ page.figure("figure-22", tested, photographs.draw_sizes if scale.network == "vgg
 #
 # | choice | ours | why |
 # |---|---|---|
-# | network | SqueezeNet 1.1 for ResNet50 | published weights that can be checked, small enough for a processor; VGG19 is not run |
+# | network | SqueezeNet 1.1 for ResNet50 | published weights, checked by a known hash; small enough for a processor; VGG19 is not run |
 # | images | at most a thousand, one of each class, in the order of the classes | what the data folder has; the paper has 20,480 of all classes |
 # | preparation of images | middle square of 224 by 224 pixels, mean and deviation of the network's own training | the paper's is not described, and its accuracies are below those of the published networks |
 # | loss | squared difference between the predicted probabilities and the one-hot label, averaged over classes (TensorFlow's default) | "the mean square error loss function" of all experiments |
@@ -245,7 +244,9 @@ page.box(
     + " Noise ten times as long (Euclidean norm) flips {ten} of {attacked} ({low:.0f} to {high:.0f}%; paper: "
       "{paper.ten:.1f}%).",
     facts=facts, picture=photographs.draw_box(facts, example),
-    alt="An image clean, attacked and with noise; bars: flipped by the attack, by ten times longer noise.")
+    alt="An image clean, attacked and with noise; bars: flipped by the attack, by ten times longer noise."
+    if example else "Two bars with intervals and the paper's values: flipped by the attack, by ten times "
+                    "longer noise.")
 
 # %%
 page.finish()

@@ -49,8 +49,8 @@ instruments = page.results(experiments.instruments)
 #
 # Each paper of this book has its own measure of robustness. Ren et al. mix the image with another one until
 # the label changes. Shu et al. draw a box around adversarial examples and count how many of its points other trainings misclassify. He et al.
-# follow random directions. Sutton et al. compare a step along the gradient with random noise. Chen et al. need no attack: ROBY compares the widths
-# of the classes with the distances between them.
+# follow random directions. Sutton et al. compare a step along the gradient with random noise. Chen et al. need no search at all: ROBY compares the
+# widths of the classes with the distances between them.
 #
 # Does each of them order images and networks as a strong attack does? Here all of them measure the same networks on the same images. A strong attack
 # is the yardstick: the norm of the smallest perturbation that Carlini and Wagner's attack finds. A sixth measure, the margin of the logits, is the
@@ -207,12 +207,22 @@ printed = CIFAR10["paper"]["draws"]
 flat = {"mnist": planar_flip_probability(28 * 28, 1 / 10, draws),
         "more": planar_flip_probability(28 * 28, 1 / 10, printed),
         "cifar10": planar_flip_probability(3 * 32 * 32, 1 / 10, printed)}
-page.text(instruments, lambda _: {name: 100 * share for name, share in flat.items()} | {
-    "draws": draws, "printed": printed},
-          "Noise finds a boundary more easily in fewer dimensions. If all boundaries were flat and as far "
-          "away as the attack, at least one of {draws} noise samples ten times as long would flip "
-          "{mnist:.0f}% of these images. The {printed:,} samples of Sutton et al. would flip {more:.0f}% of "
-          "these, but {cifar10:.1g}% of CIFAR-10's: what fails on MNIST may hold on CIFAR-10.")
+
+
+def flat_facts(runs):
+    """Percentages of images with a flipped label: if boundaries were flat, and the least of the table."""
+    least = min(claims.flipped_shares(runs), default=0)
+    shares = {name: 100 * share for name, share in (flat | {"least": least}).items()}
+    return shares | {"draws": draws, "printed": printed,
+                     "explains": "does not explain" if least > flat["mnist"] else "may explain"}
+
+
+page.text(instruments, flat_facts,
+          "Noise crosses a boundary more easily in fewer dimensions. If boundaries were flat and as far away "
+          "as the step, {mnist:.0f}% of these images would be flipped by at least one of {draws} samples. "
+          "The table has {least:.0f}% or more: flatness {explains} it. With the {printed:,} samples of "
+          "Sutton et al., flat boundaries would give {more:.0f}% on MNIST, but {cifar10:.1g}% on CIFAR-10: "
+          "the claim may hold there.")
 
 # %% [markdown]
 # ## Where it differs, and why
@@ -234,10 +244,12 @@ page.text(instruments, lambda _: figures.lessons(rows, best))
 # 2. In the same cell, give the second network the weight 3 instead of 0.3. What happens to the share of the box?
 
 # %%
+alone, other, heavy = ((scores.argmax(1) != label).float().mean().item() for scores in (
+    network(points), second(points), network(points) + 3 * second(points)))
 display.show(display.folded("Answers", (
     "1. Neither by much: after nine halvings the two are 1/512 of their first distance apart.\n"
-    "2. The second network then decides the label nearly alone: the share is near 0% or 100%, by whether it "
-    "disagrees with the first on this image, whatever the box.")))
+    f"2. With the weight 3 the share is {heavy:.0%}. Alone, the first network misclassifies {alone:.0%} of "
+    f"these points, the second {other:.0%}.")))
 
 # %% [markdown]
 # ## Item by item
@@ -255,9 +267,11 @@ display.table(["instrument", "ms an image", "over networks", "naturally trained 
 # ### The networks, their accuracy, and the means of the instruments
 
 # %%
+classes_taken = int(best.classes.max()) if len(best) else scale.classes
 display.table(["network", "accuracy, %", "attack, L2 norm", "survives PGD (L∞, 0.1), %",
                *figures.AXES.values()],
-              figures.network_rows(best), "Means over the images that all networks classify correctly.")
+              figures.network_rows(best), "Accuracy is of all test images, ROBY of the first "
+              f"{classes_taken:,}; the rest are means over the images that all networks classify correctly.")
 
 # %% [markdown]
 # ### Choices
@@ -267,9 +281,15 @@ display.table(["network", "accuracy, %", "attack, L2 norm", "survives PGD (L∞,
 # | yardstick | Carlini and Wagner's L2 attack, five searches of 100 steps | within 5% of a search five times as long, on a network outside of the set |
 # | images | first test images; those that all networks classify correctly count | every network is measured on the same images |
 # | intervals | bootstrap over groups of networks, and over images | trainings of one group are alike |
-# | no step along the gradient up to norm 10 | counts as 10 | the image is farther than any step tried |
+# | no step along the gradient up to norm 10 | counts as 10 | no step along this direction changes the label; other directions may |
 # | no label change in a random direction up to a distance of 0.48 | counts as 0.48 | the line search ends there; means near it differ little |
 # | vanishing gradient | the image has no step and is left out of that row | a gradient of zero is not robustness |
+
+# %%
+page.text(instruments, lambda runs: {k: int(runs[k].max()) for k in ("images", "directions", "classes")},
+          "The runs take the first {images:,} test images and {directions:,} directions around each; ROBY "
+          "takes the first {classes:,} images. The parameters at the top of the page are the most that a run "
+          "may take.")
 
 # %%
 page.box(

@@ -62,23 +62,28 @@ def figure_11(runs):
 
 # ---- sentences -------------------------------------------------------------------------------------------
 def lengths(runs):
-    """For sentences: how many dense networks there are, and how long they were trained."""
+    """For sentences: how many dense networks there are, how long they were trained, what attacks flip."""
+    weaker = figures.networks(runs).set_index("model").asr_third.sort_values()
     parts = [f"{len(some)} for {figures.between(some.epochs, unit='')} epochs on {images:,} images"
              for images, some in runs.groupby("images_train", sort=False)]
     return {"networks": len(runs), "all": len(models.FCNS), "lengths": ", ".join(parts),
-            "accuracy": figures.between(100 * runs.test_accuracy)}
+            "accuracy": figures.between(100 * runs.test_accuracy),
+            "text": figures.between(100 * figures.success(u, "text") for u in runs.to_dict("records")),
+            "third": figures.between(100 * weaker), "most": weaker.index[-1], "fewest": weaker.index[0]}
 
 
 def ends(runs):
     """For sentences: first and last network of each panel, rank correlations over all; {} of fewer.
 
-    `follows`: whether the interval of the rank correlation with attack success lies above 0.
+    `follows`: whether the interval of the rank correlation with attack success lies above 0; `unlike`:
+    whether the networks were trained by different rules.
     """
     panels, nets = by_size(runs), figures.networks(runs)
     if any(len(some) < len(SIDES[side]) for side, some in panels.items()):
         return {}
     ranks = {name: ranking.ranked(nets[name], nets.asr_third) for name in ("roby_2", "overlap_2")}
-    return {"n": len(nets), "follows": {name: (rank["low"] or 0) > 0 for name, rank in ranks.items()}} | {
+    return {"n": len(nets), "unlike": bool(nets.status.notna().any()),
+            "follows": {name: (rank["low"] or 0) > 0 for name, rank in ranks.items()}} | {
         name: rank["spearman"] for name, rank in ranks.items()} | {
         side: dict(zip(("first", "last"), some.iloc[[0, -1]].to_dict("records")))
         for side, some in panels.items()}
@@ -90,12 +95,25 @@ def lessons(runs):
     verbs = {name: "follows" if does else "does not reliably follow"
              for name, does in facts.get("follows", {}).items()}
     second = prose.fill(
-        f"On the fully connected networks the unscaled overlap of classes {verbs['overlap_2']} the attack "
-        f"(rank correlation {{overlap_2:.2f}}); ROBY, which rescales the overlaps inside each network, "
-        f"{verbs['roby_2']} it ({{roby_2:.2f}}).", facts) if verbs else (
+        f"On {{n}} fully connected networks the unscaled overlap of classes {verbs['overlap_2']} the attack "
+        f"(rank correlation {{overlap_2:.2f}}); ROBY {verbs['roby_2']} it ({{roby_2:.2f}}). "
+        + "Size and length of training change together here. " * facts["unlike"] +
+        "Four CNNs a data set are too few to show this of either.", facts) if verbs else (
         "Whether the overlap of classes or ROBY follows the attack shows over all sizes only.")
     return ("1. A trend over sizes needs several trainings of each size, trained to the same point.\n"
             f"2. {second}\n3. An attack that flips all, or hardly any, cannot order networks.")
+
+
+def retrained(runs, again):
+    """Facts of `ranking.spread` over sizes and over trainings of one, and in words how the two compare."""
+    facts = ranking.spread(runs, again)
+    if not facts:
+        return facts
+    seeds, sizes = facts["seeds"], facts["all"]
+    return facts | {"compared": (
+        "The intervals do not overlap: size changes ROBY more" if sizes["low"] > seeds["high"] else
+        "The intervals do not overlap: size changes ROBY less" if sizes["high"] < seeds["low"] else
+        "The intervals overlap: size changes ROBY no more visibly")}
 
 
 def of_four(runs):

@@ -211,8 +211,8 @@ claim("figure-6", "smaller ROBY", cells=True)(smaller(**NETWORKS))
 @claim("figure-7", "show different", open="left to the eye")
 @claim("figure-8", "Grouping of classes is poor", open="left to the eye, and “poor” names no bound")
 def by_eye(data):
-    return (f"for {figures.between(data['neighbours_pct'].values())} of the {data['images']:,} images the "
-            "nearest neighbour in the map has their class")
+    return (f"for {figures.between(data['neighbours_pct'].values())} of the images of a network (at most "
+            f"{data['images']:,}) the nearest neighbour in the map has their class")
 
 
 @claim("figure-9", "clearer and more complex", "figure-8",
@@ -227,7 +227,7 @@ def more_compact(robust, natural):
     return over_cases(
         both, lambda c: (c.robust > c.natural, "{robust:.0f}% robust, {natural:.0f}% natural"),
         what="networks", reads="“more compact and more distinct” is measured by the share of neighbours of "
-                               f"the same class among {robust['images']:,} images of one map each")
+                               "the same class in one map each; maps may hold different numbers of images")
 
 
 # ---- Section IV.E: width, depth, pooling and dropout -----------------------------------------------------

@@ -15,7 +15,7 @@ KINDS, PRINTED = ("natural", "robust"), experiments.PAPER["table-5"].rows
 READINGS = {"logits, true classes": (("logits", "true"), "roby_2"),
             "logits, predicted classes": (("logits", "predicted"), "roby_2"),
             "unscaled overlap, logits, true classes": (("logits", "true"), "overlap_2")}
-TRUE, PREDICTED, _ = READINGS
+TRUE, PREDICTED, OVERLAP = READINGS
 
 
 # ---- pairs -----------------------------------------------------------------------------------------------
@@ -124,8 +124,9 @@ HEADER = {"reading": "features, classes"} | {
 def facts(*frames):
     """For sentences: how many pairs, how they were trained and attacked, in how many ROBY is smaller; or {}.
 
-    `true` and `predicted` are `counts` by these classes; `best` are the two robust networks attacked least,
-    `upper` the half attacked least (None of fewer than four pairs).
+    `true` and `predicted` are `counts` by these classes; `flipped` is the success of the text's PGD on the
+    robust networks; `best` are the two attacked least, `upper` the half attacked least (None of fewer than
+    four pairs).
     """
     both = pairs(*frames) if all(map(len, frames)) else {}
     if not both:
@@ -137,6 +138,7 @@ def facts(*frames):
     return {"pairs": len(both), "all": len(PRINTED), "true": counts(both, TRUE),
             "predicted": counts(both, PREDICTED),
             "names": " and ".join(f"{len(names)} on {data}" for data, names in models),
+            "flipped": figures.between(100 * figures.success(pair[1], "text") for pair in both.values()),
             "best": {"larger": half > 1 and bool(min(gaps["original"][:2]) > 0),
                      "smaller": half > 1 and bool(max(gaps["adversarial"][:2]) < 0),
                      "names": " and ".join(model for _, model in least),
@@ -177,22 +179,37 @@ def under_attack(runs):
 
 
 def natural_facts(runs):
-    """For sentences: on how many natural networks ROBY falls under attack, here and in the paper."""
+    """For sentences: on how many natural networks ROBY falls under attack, here and in the paper.
+
+    With the mean unscaled overlap on `original` and on `adversarial` images.
+    """
     gaps = under_attack(runs)
     if not gaps:
         return gaps
     there = Counter(data for data, _ in gaps)
+    overlaps = pd.DataFrame([measures(u, OVERLAP) for u in runs.to_dict("records")], dtype=float)
     return {"n": len(gaps), "where": ", ".join(f"{n} on {data}" for data, n in there.items()),
             **{who: sum(gap[k] < 0 for gap in gaps.values()) for k, who in enumerate(("ours", "paper"))},
-            "rate": figures.between(100 * figures.success(u, "text") for u in runs.to_dict("records"))}
+            "rate": figures.between(100 * figures.success(u, "text") for u in runs.to_dict("records")),
+            **overlaps.mean()}
 
 
 def neighbours(natural, robust):
-    """For sentences: for how many networks the map of attacked images groups classes better when robust."""
+    """For sentences: for how many networks the map of attacked images groups classes better when robust.
+
+    `caveat` says how many images the maps hold, where these numbers differ.
+    """
     shares = [{u["model"]: figures.grouped(u["map_text"], u["labels"]) for u in runs.to_dict("records")}
               for runs in (natural, robust)]
     both = [model for model in shares[0] if model in shares[1]]
-    return both and {"of": len(both), "better": sum(shares[1][m] > shares[0][m] for m in both)}
+    images = [{len(u["labels"]) for u in runs.to_dict("records") if u["model"] in both}
+              for runs in (natural, robust)]
+    numbers = [figures.between(some, unit="", digits=9) for some in images] if both else []
+    caveat = len(set().union(*images)) > 1 and (
+        f" The natural maps hold {numbers[0]} images, the robust ones {numbers[1]}, so that these shares are "
+        "comparable only roughly.")
+    return both and {"of": len(both), "better": sum(shares[1][m] > shares[0][m] for m in both),
+                     "caveat": caveat or ""}
 
 
 # ---- pictures and figures ------------------------------------------------------------------------------

@@ -277,8 +277,7 @@ def answer(runs, data="MNIST"):
     `logits` is the row of `by_features` with true classes; `above_0` and `below_0` count the intervals of all
     its rows on either side of 0. `clear` names those of `rank_agreement`
     that exclude 0, with 1 for the right order, `beyond` those that come nearer to it than ROBY (L2) by more
-    than chance. `apart` ranks the two of `APART` by each other; `third_off` is how many points the success of
-    the weaker one lies from the published.
+    than chance. `apart` ranks the two of `APART` by each other.
     """
     if (nets := figures.complete(figures.networks(runs), figures.TEN).get(data)) is None:
         return {}
@@ -289,13 +288,11 @@ def answer(runs, data="MNIST"):
              for row in rank_agreement(runs) if row["data set"] == data and any(_sides([row]).values())]
     beyond = [f"{words} (by {gap:.2f}; 95% interval {low:.2f} to {high:.2f})"
               for words, (gap, low, high) in beyond_roby(nets).items() if low > 0]
-    off = {row["attack"]: row["off"] for row in attacks(runs) if row["data set"] == data}
     return {
         "logits": reading["logits, true classes"],
         **_sides(ranks), "tried": len(ranks), "chance": 0.05 * len(ranks),
         "clear": "; ".join(clear) or "none", "quantities": len(QUANTITIES),
         "beyond": "; ".join(beyond) or "none", "others": len(QUANTITIES) - 1,
-        "third_off": off.get(figures.ATTACKS["third"]),
         "apart": spanned(ranked(nets.asr_third, nets.asr_code))}
 
 
@@ -332,14 +329,18 @@ def trainings(runs, again, data):
 
 
 def box_facts(runs, again, data="MNIST"):
-    """For the box: how ROBY ranks the ten networks of a data set, and its range over them and over seeds."""
+    """For the box: how ROBY ranks the ten networks of a data set, and its range over them and over seeds.
+
+    The rank correlation is that of the L2 form; "linf" has that of the L∞ form. The attack is the weaker one.
+    """
     nets, seeds = trainings(runs, again, data) if len(runs) else ((), ())
     if len(nets) != figures.TEN or len(seeds) < 2:
         return {}
     printed = pd.DataFrame([row for row in PRINTED if row["dataset"] == data])
     return ranked(nets.roby_2, nets.asr_third) | {
         "data": data, "networks": len(nets), "seeds": len(seeds), "model": seeds.model.iloc[0],
-        "paper": abs(agreement(printed.roby_2, printed.asr_2)),
+        "linf": ranked(nets.roby_inf, nets.asr_third),
+        "paper": min(agreement(printed[f"roby_{norm}"], printed[f"asr_{norm}"]) for norm in figures.NORMS),
         **{f"{who}_{end}": value for who, some in (("all", nets), ("seeds", seeds))
            for end, value in (("low", some.roby_2.min()), ("high", some.roby_2.max()))}}
 
@@ -405,8 +406,9 @@ def spread(runs, again, data="MNIST"):
     """Facts: how ROBY (L2) spreads over trainings of one network, and over networks trained once each.
 
     Standard deviations with their 95% intervals, for normally distributed scores; how many pairs of networks
-    lie further apart than two trainings of one network do in 95 of 100 cases; how ROBY ranks the trainings
-    beside the weaker attack. {} of fewer than two trainings.
+    lie further apart than `limit`, which the difference of two further trainings of one network exceeds with
+    probability 5% (by Student's t: few trainings estimate the deviation); how ROBY ranks the trainings beside
+    the weaker attack. {} of fewer than two trainings.
     """
     nets, seeds = trainings(runs, again, data) if len(runs) else ((), ())
     if len(nets) < 2 or len(seeds) < 2:
@@ -416,7 +418,7 @@ def spread(runs, again, data="MNIST"):
         free, sd = len(some) - 1, float(some.std())
         low, high = sd * np.sqrt(free / stats.chi2.ppf((0.975, 0.025), free))
         facts[who] = {"n": len(some), "sd": sd, "low": float(low), "high": float(high)}
-    limit = 1.96 * np.sqrt(2) * facts["seeds"]["sd"]
+    limit = stats.t.ppf(0.975, facts["seeds"]["n"] - 1) * np.sqrt(2) * facts["seeds"]["sd"]
     gaps = np.abs(np.subtract.outer(nets.roby_2.values, nets.roby_2.values))[np.triu_indices(len(nets), 1)]
     return facts | {"limit": float(limit), "pairs": len(gaps), "apart": int((gaps > limit).sum()),
                     "rank": agreement(seeds.roby_2, seeds.asr_third),

@@ -128,8 +128,9 @@ def compared(classifiers, surroundings):
     known, alone = 100 * rule.errors(attacked, benign).accuracy, 100 * other.accuracy
     threshold = [percentage(other.flagged, len(others)), percentage(other.missed, len(hidden))]
     worse, row = max(threshold, key=lambda share: share["percent"]), published(summaries.NET, "margin")
-    return {"worst": worst, "n": run.benign, "known": known, "alone": alone, "limit": 100 - alone,
-            "learned": run.trained_on, "printed": PAIRS, "better": worst["low"] > max(known, alone),
+    return {"worst": worst, "n": run.benign, "of": worse["of"], "known": known, "alone": alone,
+            "limit": 100 - alone, "learned": run.trained_on, "printed": PAIRS,
+            "better": worst["low"] > max(known, alone),
             "errors": {kind: errors[kind]["percent"] for kind in ("benign", "margin")},
             "print": {"benign": row["false_pos_benign_pct"], "margin": row["false_neg_optmargin_pct"]},
             "missed": missed(classifiers).get("percent"),

@@ -22,15 +22,30 @@ BLACK = Region(RADIUS).expected_rms, RADIUS     # the black lines, RMS and L∞
 
 
 def votes(runs):
-    """Facts: accuracy of region classification by kind, and which attack lowers it most; {} of fewer."""
+    """Facts: accuracy of region classification by kind, and which attack lowers it most; {} of fewer.
+
+    `attacked` is its accuracy after OptMargin on the images that the network classifies correctly, `before`
+    how many of them it classifies correctly without an attack.
+    """
     rows = figures.examples(runs, "region")
     if not set(NAMES) <= {*rows.kind}:
         return {}
     facts = {kind: percentage(int(of_kind.region.sum()), len(of_kind)) | {"paper": PRINTED[NAMES[kind]]}
              for kind in NAMES for of_kind in [rows[rows.kind == kind]]}
-    lowest = min(facts, key=lambda kind: facts[kind]["percent"])
-    return facts | {"attacked": int(rows.correct[rows.kind == "benign"].sum()), "lowest": NAMES[lowest],
-                    "least": facts[lowest], "theirs": min(PRINTED, key=PRINTED.get)}
+    lowest = min((kind for kind in facts if kind != "benign"), key=lambda kind: facts[kind]["percent"])
+    attacked = rows[(rows.kind == "margin") & rows.correct]
+    before = rows[(rows.kind == "benign") & rows.image.isin(attacked.image)]
+    return facts | {"attacked": percentage(int(attacked.region.sum()), len(attacked)),
+                    "before": int(before.region.sum()), "lowest": NAMES[lowest], "least": facts[lowest],
+                    "theirs": min(PRINTED, key=PRINTED.get)}
+
+
+def sizes(runs):
+    """Facts: the most iterations for each c of the two searches, and the directions; {} without both."""
+    most = runs.groupby("kind").iterations.max()
+    if not {"margin", "brittle"} <= {*most.index}:
+        return {}
+    return {"margin": most["margin"], "brittle": most["brittle"], "directions": runs.directions.max()}
 
 
 def fitted(noises, examples):

@@ -172,7 +172,7 @@ def draw_nearest(distances, attack):
 
 
 def draw_kinds(distances):
-    """Median nearest distance and mean top-1 purity of the MNIST networks, a row a kind; the middle half."""
+    """Median nearest distance and mean top-1 purity of the MNIST networks, a row a kind; middle half, n."""
     rows = boundary.examples(distances).assign(
         purity=[tops[0] or np.nan for tops in unnest(distances, "purity").purity])     # 0: no boundary at all
     nets = [net for net in boundary.in_order(set(rows.network)) if net.startswith("mnist")]
@@ -189,7 +189,9 @@ def draw_kinds(distances):
                       color=display.PALETTE[n])
             ax.plot([getattr(some, centre)() for some in own], places, display.MARKERS[n],
                     color=display.PALETTE[n], label=figures.NAMED[net])
-    axes[0].set_yticks(range(len(figures.COLOURS)), [figures.KINDS[kind] for kind in figures.COLOURS])
+    counts = {kind: [str(len(figures.only(rows, net, kind))) for net in nets] for kind in figures.COLOURS}
+    axes[0].set_yticks(range(len(counts)), [f"{figures.KINDS[kind]}\nn = {', '.join(of_nets)}"
+                                            for kind, of_nets in counts.items()])
     axes[0].set(ylim=(len(figures.COLOURS) - 0.5, -0.5), xlim=(0, None),
                 xlabel="nearest boundary (RMS, pixels 0 to 1)")
     axes[1].set(xlim=(0, 1.05), xlabel="top-1 purity")

@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 import torch
 
+from papers.findings import Printed
+from papers.ren import audit
 from papers.ren.experiments import ARCHITECTURES, SETTINGS, UNPRUNED
 from report import display, reference
 from report.cell import Cell, bare
@@ -67,6 +69,26 @@ def uniform_labels(networks):
     return {"label": label, "black": hits, "networks": len(networks), "differ": differ,
             "always": differ and hits == len(networks), "white": {"labels": networks.white_class.nunique()},
             "paper": {"black": printed.count(label), "networks": len(printed)}}
+
+
+def as_published(networks):
+    """Facts: networks that give white its published label, published probabilities outside our range.
+
+    chance  so many would lie outside if only the seed differed
+    {} where an architecture has fewer networks than a range needs.
+    """
+    nets = {a: networks[networks.architecture == a] for a in ARCHITECTURES}
+    fewest = min(map(len, nets.values()))
+    if fewest < LEAST:
+        return {}
+    printed = {b: PAPER["table-2"].row(row=f"pure_{b}") for b in UNIFORM}
+    inside = [some[f"{b}_pct"].min() <= row[f"architecture_{a}"]["probability_pct"] <= some[f"{b}_pct"].max()
+              for b, row in printed.items() for a, some in nets.items()]
+    hits = {a: (some.white_class == printed["white"][f"architecture_{a}"]["predicted_class"]).sum()
+            for a, some in nets.items()}
+    labels = [f"{hits[a]} of the {len(nets[a])} networks of {name}" for a, name in ARCHITECTURES.items()]
+    return {"labels": ", ".join(labels), "cells": len(inside), "outside": inside.count(False),
+            "chance": 2 * len(inside) / (fewest + 1)}
 
 
 def accuracies(networks):
@@ -243,11 +265,16 @@ def spread(searches):
 
 
 def stopped(searches):
-    """Facts: how many searches to white and black end by the rule; the two sides beside the paper's."""
+    """Facts: how many searches to white and black end by the rule; the two sides beside the paper's.
+
+    above  of `rows`, published standard deviations too large for searches that all end above the threshold
+    """
     own = searches[searches.background.isin(UNIFORM)]
     means = own.groupby(["architecture", "background"]).separability_mean.mean()
     return {"networks": len(own[["architecture", "net"]].drop_duplicates()), "stop": own.threshold.max(),
             "searched": int(own.searched.sum()), "converged": 100 * own.converged.sum() / own.searched.sum(),
+            "rows": len(PAPER["table-3"].rows),
+            "above": audit.early_stopping(Printed(PAPER)).ours["rows above it"],
             "apart": max(abs(mean - in_print(*which)["separability_ssim"]) for which, mean in means.items())}
 
 
@@ -268,7 +295,10 @@ def draw_trainings(searches):
 
 # ---- Section V -------------------------------------------------------------------------------------------
 def pruning(runs):
-    """Facts: both similarities towards white, unpruned and black or white; {} where one of these lacks."""
+    """Facts: both similarities towards white, unpruned and black or white; {} where one of these lacks.
+
+    exact  not all steps show both effects, but with pixels of exactly `level` pruned they do
+    """
     if not len(runs):
         return {}
     white = runs[(runs.background == "white") & (runs.place == "mixed")]
@@ -280,18 +310,20 @@ def pruning(runs):
     sides, digit = ({"plain": plain[f"{ours}_mean"].mean(), "pruned": strongest[f"{ours}_mean"].mean(),
                      "paper": printed[f"{ours}_ssim"]} for ours in ("separability", "robustness"))
     differ, rise = sides["pruned"] < sides["plain"], digit["pruned"] > digit["plain"]
-    moves = steps_of(runs)
+    moves, *beside = (steps_of(runs, (level, level)) for level in (t, t - 1, t + 1))
     return {"sides": sides, "digit": digit, "n": len(strongest), "traded": differ and rise, "differ": differ,
-            "steps": len(moves), "shown": sum(moves), "always": bool(moves) and all(moves)}
+            "steps": len(moves), "shown": sum(moves), "always": bool(moves) and all(moves), "level": t,
+            "exact": not all(moves) and all(len(other) == len(moves) and all(other) for other in beside)}
 
 
-def steps_of(runs):
+def steps_of(runs, last=SETTINGS[-1]):
     """Whether, by the means over networks, the two sides differ more after a step to stronger pruning and the
-    digit less from the last image with its label: a list over backgrounds and steps.
+    digit less from the last image with its label: a list over backgrounds and steps; `last` is the strongest.
     """
     means = runs[runs.place == "mixed"].groupby(["background", "t", "T"])[
         ["separability_mean", "robustness_mean"]].mean()
-    kept = [[means.loc[b, t, T] for t, T in STEPS if (b, t, T) in means.index] for b in UNIFORM]
+    settings = UNPRUNED, *SETTINGS[:-1], last
+    kept = [[means.loc[b, t, T] for t, T in settings if (b, t, T) in means.index] for b in UNIFORM]
     return [bool(after.separability_mean < before.separability_mean
                  and after.robustness_mean > before.robustness_mean)
             for of in kept for before, after in zip(of, of[1:])]

@@ -8,7 +8,7 @@ from papers.ren.figures import COLUMNS, PAPER, over_nets
 from report.cell import bare
 
 SSIM = [name for name in COLUMNS if name.endswith("ssim")]
-ALIKE = 0.01    # difference of two mean distances, in SSIM, that decides for neither
+ALIKE = 0.01    # in SSIM: a smaller difference decides nothing
 
 
 def of(runs, place, settings):
@@ -42,21 +42,33 @@ def how_far(runs):
     """Facts: claims that hold and mean distances from the published SSIM, in Table IV and with 128 pruned.
 
     unjudged   words on the claims that cannot be judged in Table IV
+    back       with 128 pruned, the least mean similarity of the digit and the last image with its label
+    elsewhere  claims that hold with pruning elsewhere than on all images, at the mean distances `apart`
+    std        of robustness towards white at t = T = 128: published, ours, and the largest with 128 pruned
     {} of too few runs.
     """
     rows = suspects(runs)
     off = {row["reading"]: (row["distance"], sum(row[words] is True for words in claims.PRUNING))
            for row in rows}
-    pruned = [values for reading, values in off.items() if reading.startswith("128 ")]
-    if "as in Table IV" not in off or not pruned:
+    pruned, places = ([values for reading, values in off.items() if reading.startswith(word)]
+                      for word in ("128 ", "pruning "))
+    if "as in Table IV" not in off or not pruned or not places:
         return {}
     (here, held), (distances, held_too) = off["as in Table IV"], zip(*pruned)
+    exact, beside = (of(runs, "mixed", [(level, level) for level in levels])
+                     for levels in ([128], [127, 129]))
+    stds = [some.robustness_std[some.background == "white"] for some in (exact, beside)]
+    printed = PAPER["table-4"].row(t=128, T=128, background="white")["robustness_std"]
     apart = abs(here - min(distances)) > ALIKE
     blank = sum(row[words] not in (True, False) for row in rows if row["reading"] == "as in Table IV"
                 for words in claims.PRUNING)
     return {"claims": len(claims.PRUNING), "here": here, "held": held, "least": min(distances),
             "unjudged": f", {blank} cannot be judged" if blank else "",
-            "fewest": min(held_too), "favour": f"favour {'one' if apart else 'neither'} of the two rules"}
+            "fewest": min(held_too), "favour": f"favour {'one' if apart else 'neither'} of the two rules",
+            "back": beside.robustness_mean.min(),
+            "elsewhere": f"at most {most}" if (most := max(hold for _, hold in places)) else "none",
+            "apart": " and ".join(f"{distance:.3f}" for distance, _ in places),
+            "std": {"paper": printed, "here": stds[0].mean(), "back": stds[1].max()}}
 
 
 def reached(runs):
@@ -74,10 +86,22 @@ def reached(runs):
 
 
 def single(runs):
-    """Facts: for how many networks alone robustness rises at each step at which separability falls."""
-    alone = [row for row in suspects(runs) if row["reading"].startswith("network ")]
-    return {"hold": sum(row["each fall is paid"] is True for row in alone),
-            "n": len(alone)} if alone else {}
+    """Facts: for how many networks alone robustness rises at each step at which separability falls.
+
+    ties  of the others, those whose robustness falls by less than `margin` at each such step
+    {} of one network, and where a network lacks a setting.
+    """
+    settings, fall = (UNPRUNED, *SETTINGS), {}
+    for seed, own in of(runs, "mixed", settings).groupby("seed"):
+        at = own.set_index(["background", "t", "T"]).sort_index()
+        if len(at) < len(UNIFORM) * len(settings):
+            return {}
+        steps = [(at.loc[b, *before], at.loc[b, *after]) for b in UNIFORM
+                 for before, after in zip(settings, SETTINGS)]
+        fall[seed] = max((before.robustness_mean - after.robustness_mean for before, after in steps
+                          if after.separability_mean < before.separability_mean), default=-1)
+    return {"n": len(fall), "hold": sum(f < 0 for f in fall.values()), "margin": ALIKE,
+            "ties": sum(0 <= f < ALIKE for f in fall.values())} if len(fall) > 1 else {}
 
 
 def changed(runs):

@@ -6,6 +6,7 @@ import pandas as pd
 from papers.ren.experiments import ARCHITECTURES, UNIFORM
 from papers.ren.figures import COLUMNS, PAPER, over_nets
 from report import display, tidy
+from report.comparison import LEAST
 
 MARGIN = 0.02   # in SSIM: a published value farther outside the networks' range is an outlier
 WORDS = {"a": "A, as above", "b": "B, as above", "c": "C, as above", "noshift": "A, no shifts",
@@ -42,21 +43,45 @@ def reach(searches, variants):
 
 
 def what_training_does(searches, variants):
-    """Facts: how far networks of a training lie apart, and where the published values lie outside them."""
+    """Facts: how far networks of a training lie apart, and where the published values lie outside them.
+
+    removed   of the rows outside, those that a variant brings into its range, or "none"
+    variants  each with the largest distance of a published value from its range
+    """
     trainings = pd.DataFrame(reach(searches, variants))
     own = trainings[trainings.training.str.endswith("as above")]
     own = own.assign(architecture=own.training.str[0], outliers=own.outside > MARGIN)
     within = own.assign(width=own.highest - own.lowest).groupby("background").width
     means = towards(searches, *UNIFORM).groupby(["background", "architecture"]).robustness_mean.mean()
+    tried = trainings.drop(own.index)
+    near = {(r.training[0], r.background) for r in tried[tried.outside <= MARGIN].itertuples()}
+    outliers = [(r.architecture, r.background) for r in own[own.outliers].itertuples()]
     return {"own": {b: f"{width.min():.2f} to {width.max():.2f}" for b, width in within},
             "between": means.groupby("background").agg(np.ptp).to_dict(),
-            "outliers": own.outliers.sum(), "rows": len(own), "margin": MARGIN,
-            "outside": ", ".join(f"{r.architecture} {r.background}" for r in own[own.outliers].itertuples())
-            or "none",
-            "relevant": "; ".join(f"{name}, outside by up to {rows.outside.max():.2f}" for name, rows in
-                                  trainings.groupby("training", sort=False) if name not in {*own.training}
-                                  and name[0] in {*own[own.outliers].architecture}) or "none",
+            "outliers": len(outliers), "rows": len(own), "margin": MARGIN,
+            "outside": ", ".join(map(" ".join, outliers)) or "none",
+            "removed": sum(row in near for row in outliers) or "none",
+            "variants": ", ".join(f"{rows.outside.max():.2f} ({name})"
+                                  for name, rows in tried.groupby("training", sort=False)),
             **PRINTED.robustness_ssim.groupby("background").agg(np.ptp)}
+
+
+def deviations(searches):
+    """Facts: how many published standard deviations over digits lie outside our range, and on which side.
+
+    smaller, larger  of those of the similarities to the `digit`, and of the two `sides`
+    {} where a row has fewer networks than a range needs.
+    """
+    groups = towards(searches, *UNIFORM).groupby(["architecture", "background"])
+    if groups.size().min() < LEAST:
+        return {}
+    cells = pd.DataFrame([
+        {"sides": name.startswith("separability"), "low": PRINTED.loc[row, name] < nets[column].min(),
+         "high": PRINTED.loc[row, name] > nets[column].max()}
+        for row, nets in groups for name, column in COLUMNS.items() if name.endswith("std")])
+    return {"cells": len(cells), "outside": (cells.low | cells.high).sum(),
+            "digit": (~cells.sides).sum(), "smaller": cells.low[~cells.sides].sum(),
+            "sides": cells.sides.sum(), "larger": cells.high[cells.sides].sum()}
 
 
 def by_convention(runs):

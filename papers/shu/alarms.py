@@ -1,6 +1,5 @@
 """Kinds of regions and the alarm by disagreement (Section 2.4): facts, rows and pictures."""
 import matplotlib.pyplot as plt
-import numpy as np
 
 from papers.shu import beyond, figures
 from report import display
@@ -47,18 +46,12 @@ def over_boxes(fifty):
             "wrong": _in_percent(mean([rate for _, rate in by_kind[None]]))} if by_kind[None] else {}
 
 
-def alarms(sweeps, clean):
-    """`{images: shares of alarms by 2 ... K networks}`: of attacks' images, of noise and of clean digits."""
-    agreements = {"adversarial": [], "random noise": []}
-    for run in sweeps.to_dict("records"):
-        for held in run["classes"].values():
-            for name, key in (("adversarial", "attack"), ("random noise", "noise")):
-                if key in held:
-                    agreements[name].append(_disagreeing(held[key]["agreement"]))
-    for run in clean.to_dict("records"):
-        agreements["clean digits"] = [_disagreeing(run["agreement"])]
-        agreements["correctly classified clean digits"] = [run["agreement"][0]]
-    return {name: boxes.alarm(np.sum(counts, 0)).tolist() for name, counts in agreements.items() if counts}
+def alarms(clean):
+    """Shares (%) of alarms by 2 ... K networks: on all clean digits, and on those classified correctly."""
+    agreement = clean.agreement.iloc[0]
+    agreed = {"all digits": _disagreeing(agreement),
+              "digits that the attacked network classifies correctly": agreement[0]}
+    return {name: (100 * boxes.alarm(counts)).tolist() for name, counts in agreed.items()}
 
 
 def on_clean(clean):
@@ -67,12 +60,12 @@ def on_clean(clean):
     return figures.disagreement(clean) | {"two": 100 * float(shares[0])}
 
 
-def draw_numbers(*runs):
-    """Shares of alarms against the number of networks."""
+def draw_numbers(clean):
+    """Shares of clean digits with an alarm against the number of networks."""
     figure, ax = plt.subplots(figsize=(display.WIDEST, 3))
-    for n, (name, values) in enumerate(alarms(*runs).items()):
+    for n, (name, values) in enumerate(alarms(clean).items()):
         ax.plot(range(2, 2 + len(values)), values, display.MARKERS[n] + display.LINES[n], label=name)
-    ax.set(xlabel="networks", ylabel="share of images with disagreement", ylim=(-0.03, 1.03))
+    ax.set(xlabel="networks", ylabel="digits with disagreement, %", ylim=(0, None))
     ax.legend()
     return figure
 
@@ -86,7 +79,8 @@ def alarm_data(clean, fifty):
 def draw_alarms(facts, fifty):
     """Above, how often all networks disagree; below, how often so many do."""
     figure, (above, below) = plt.subplots(2, 1, figsize=(5.4, 4), height_ratios=(1.1, 1))
-    kinds = {"attack": "adversarial images", "noise": "equally large noise", "clean": "clean digits"}
+    kinds = {"attack": "adversarial images", "noise": "noise as large\nbefore clipping",
+             "clean": "clean digits"}
     figures.draw_bars(above, [{"name": name, "colour": display.PALETTE[n], **facts[kind]}
                               for n, (kind, name) in enumerate(kinds.items())], "images with disagreement, %")
     for n, (of, curve) in enumerate(beyond.disagreement(fifty).groupby("networks").mean().items()):

@@ -10,7 +10,7 @@ checks = Checks()
 
 
 def distances(p):
-    """Tables 4 and 10 with `sampled_d` and `attack_d`: the number of pixels the two sides may change."""
+    """Tables 4 and 10 with `sampled_d` and `attack_d`: how many pixel values the two sides may change."""
     sampled = [r["n_intervals"] for i in ("table-2", "table-10") for r in p.rows(i)]
     attacked = [r.get("n_perturbed_pixels", r.get("n_perturbed_dims"))
                 for i in ("table-3", "table-7", "table-9") for r in p.rows(i)]
@@ -19,7 +19,7 @@ def distances(p):
 
 
 def maxima(p):
-    """(place, largest printed distance, changed pixels) of every row and side of Tables 4 and 10."""
+    """(place, largest printed distance, changed pixel values) of every row and side of Tables 4 and 10."""
     return [(f"{row['attack']} {row['source_class']} {side}",
              max(row[f"{side}_l2_{c}"] for c in ("min", "mean", "max")), row[f"{side}_d"])
             for row in distances(p) for side in ("sampled", "attack")]
@@ -42,13 +42,14 @@ def plain_distance(p):
                               "Section 2.1, with the formula of a norm"),
                              ("pixels rescaled to [0, 1]", "Section 2.1")],
                      numbers={place: largest for place, (largest, _) in impossible.items()},
-                     ours={"root of the changed pixels": {k: d**0.5 for k, (_, d) in impossible.items()},
-                           "impossible as norms": f"{len(impossible)} of {len(printed)}",
+                     ours={"root of the changed values": {k: d**0.5 for k, (_, d) in impossible.items()},
+                           "impossible as norms": f"{len(impossible)} of {len(printed)} triples",
                            "largest share of the possible as squared norms": max(
                                v / d for _, v, d in printed)},
                      holds=not impossible,
                      reading="the columns hold squared norms: then every row is possible.",
-                     use="k pixels in [0,1] move at most the root of k; the book compares squared norms.")
+                     use="k pixel values in [0,1] move at most the root of k; the book compares squared "
+                         "norms.")
 
 
 @checks
@@ -81,7 +82,7 @@ def midpoints(p):
     samples = p.settings("table-4")["sampled_n"]
     for chance in middle_is_mean(samples, np.ptp(ends, axis=1), unit):
         luck = np.convolve(luck, [1 - chance, chance])
-    return p.finding("table-4", "The printed averages are more than the middle of the extremes",
+    return p.finding("table-4", "The printed averages differ from the middle of the extremes",
                      quotes=[("the average amount of perturbations", "Section 2.1")], numbers=printed,
                      ours={"(min + max) / 2": ends.mean(axis=1), "rows equal to it": f"{same} of {len(rows)}",
                            "chance of as many for normal samples": luck[same:].sum()},
@@ -94,7 +95,7 @@ def bim_dimensions(p):
     said, again = "attack perturbed 3071 dimensions and left 1 dimension untouched", "2000d vs. 3017d"
     value = p.rows("table-9")[0]["n_perturbed_dims"]
     d = p.settings("table-9")["input_dimension_d"]
-    return p.finding("table-9", "Text and table agree on the pixels BIM L2 perturbs on CIFAR-10",
+    return p.finding("table-9", "Text and table agree on the pixel values that BIM L2 perturbs on CIFAR-10",
                      quotes=[(said, "Section 2.3"), (again, "Section 2.4")],
                      numbers=(int(stated(said)[0]), int(stated(again)[1])),
                      ours={"Table 9": value, "left untouched then": d - value},

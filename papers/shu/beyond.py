@@ -14,11 +14,23 @@ from shared import regions as boxes
 from shared.susceptibility import percentage
 
 RULES = {"all": "all examples", "most": "90% of the examples", "any": "at least one example"}
+VERSIONS = {"all": "all versions change", "most": "most versions change", "any": "any version changes"}
+BY_RULE = {"attack": "attack", "changed in": "kept if changed in", "kept": "kept", "b": "b",
+           "attacked": "$M_1$", "least": "least of the others", "most": "most of the others",
+           "squared": "mean squared L2 distance"}
+KEPT = ("Boxes of the printed size, or of all kept values where these are fewer: rates of the attacked "
+        "network and of the others, mean squared L2 norm")
+IN_BALLS = {"of": "class, and radius (L2) of the balls", "examples": "examples",
+            "squared": "their mean squared L2 distance", "own": "examples, least of the others",
+            "own_most": "examples, most of the others", "b": "b",
+            "sampled": "samples' mean squared L2 distance", "attacked": "samples, $M_1$",
+            "least": "samples, least of the others", "most": "samples, most of the others"}
 SUSPECTS = {"attack": "attack", "published": "published kind", "here": "kind here",
             "sizes": "published kind at some $b$ within", "rules": "if the box keeps pixels changed in",
             "classes": "for the wrong class"}
 TRANSFERS = {"attack": "attack", "published": "published", "here": "our networks",
-             "epochs": "3 to 12 epochs", "zero": "test image 1918", "one": "training image 39533"}
+             "epochs": "momentum, 3 to 12 epochs", "zero": "a 0 (test image 1918)",
+             "one": "a 1 (training image 39533)"}
 
 
 # ---- tables of our own ------------------------------------------------------------------------------------
@@ -107,7 +119,7 @@ def by_digit(sweeps, others):
     """For a sentence: means over the attacks of `transfers`, by digit from `lowest` to `highest`.
 
     by_training, by_attack  how far another training changes the mean, and at most an attack's rate
-    elsewhere               highest mean rate on image 1918 of any wrong class of these attacks
+    elsewhere               highest mean rate on the 0, image 1918, of any wrong class of these attacks
     far                     the attack whose rate here is farthest from the published one
     """
     table = pd.DataFrame(transfers(sweeps, others))
@@ -140,14 +152,45 @@ def over_images(runs):
 
 # ---- facts in words ---------------------------------------------------------------------------------------
 def squared_distances(runs):
-    """Facts: for each box of Table 6 how far its samples lie, beside the paper's, and which lie farther."""
-    far = [(box.classes, box.at("squared")[1], PAPER["table-10"].row(source_class=box.run["label"])[
-        "sampled_l2_mean"]) for _, box in of_rows(runs, "table-6")]
-    sides = {len(far): "farther from its digits",
-             0: "no farther from its digits"}
-    return far and {
-        "far": " and ".join(f"{classes}, {value:.3g} (paper: {paper:.3g})" for classes, value, paper in far),
-        "side": sides.get(sum(paper > value for _, value, paper in far), "farther from one of its digits")}
+    """Facts: how `far` the samples of each box of Table 6 lie, beside the paper's, and the `bound` on the
+    distance of the attacked network's boundary: the nearest adversarial image of any class.
+    """
+    far, bound = [], []
+    for _, box in of_rows(runs, "table-6"):
+        label = box.run["label"]
+        paper = PAPER["table-10"].row(source_class=label)["sampled_l2_mean"]
+        far.append(f"{box.classes}, {box.at('squared')[1]:.3g} (paper: {paper:.3g})")
+        nearest = min(held["squared"][0] for held in box.run["classes"].values() if "squared" in held)
+        bound.append(f"{nearest:.2g} (the {label})")
+    return far and {"far": " and ".join(far), "bound": " and ".join(bound)}
+
+
+ON_NOISE = ("Networks that were not attacked also misclassify random noise with the norms of the attack's "
+            "images: {of}. The clean image lies near the decision boundary of such a network.")
+
+
+def on_noise(runs, item):
+    """Facts: networks not attacked that err on noise of the examples' norms, too, by box of a table.
+
+    Of those that err on more than `boxes.RIGHT` of it; empty where there are none.
+    """
+    of = []
+    for _, box in of_rows(runs, item):
+        others = enumerate(box.held["noise"]["rates"][1:], start=2)
+        if often := [f"$M_{k}$ on {rate:.0%}" for k, rate in others if rate > boxes.RIGHT]:
+            of.append(f"{' and '.join(often)} ({box.classes})")
+    return of and {"of": ", ".join(of)}
+
+
+def at_size(runs, item, size):
+    """Facts: the rate of the attacked network at the measured `size` of boxes nearest to this, by rule."""
+    of = []
+    for _, box in of_rows(runs, item):
+        for rule in filter(box.held["boxes"].get, RULES):
+            curve = box.held["boxes"][rule]
+            b, rates = min(zip(curve["sizes"], curve["rates"]), key=lambda at: abs(at[0] - size))
+            of.append(f"{rates[0]:.0%} ({b} values changed in {RULES[rule]})")
+    return of and {"size": size, "of": ", ".join(of)}
 
 
 def of_suspects(runs):
@@ -262,14 +305,18 @@ def part(percent):
 
 
 CLEAN = ("Our {n} networks misclassify {low:.2f}% to {high:.2f}% of the clean test images (paper: "
-         "{paper.low:.1f}% to {paper.high:.1f}%).")
+         "{paper.low}% to {paper.high}%).")
 
 
 def clean_errors(runs, item):
-    """Facts: how many networks there are, and their errors (%) on clean test images beside a table's."""
+    """Facts: how many networks there are, and their errors (%) on clean test images beside a table's.
+
+    paper.below   how many published errors lie below all of ours
+    """
     published = [100 * error for row in PAPER[item].rows for error in _in_print(row)]
-    return {"n": len(runs), "low": 100 * runs.test_error.min(), "high": 100 * runs.test_error.max(),
-            "paper": {"low": min(published), "high": max(published)}}
+    low = 100 * runs.test_error.min()
+    return {"n": len(runs), "low": low, "high": 100 * runs.test_error.max(), "paper": {
+        "low": min(published), "high": max(published), "below": sum(error < low for error in published)}}
 
 
 def transfer(sweeps, others, fifty):
@@ -298,16 +345,36 @@ def draw_transfer(sweeps, others, fifty):
 
 
 def in_boxes(runs):
-    """A row a box of Table 6: the share (%) of its samples that the attacked network misclassifies."""
-    return [{"name": box.classes, "digit": box.run["label"], "percent": 100 * box.at("rates")[0],
-             "paper": 100 * row["M1"], "samples": box.run["samples"]}
-            for row, box in of_rows(runs, "table-6")]
+    """Facts: of the `first` and `second` box of Table 6 the shares (%) of samples that the attacked network
+    misclassifies, by rule of keeping, and the paper's. `depends`: they differ by 25 points.
+
+    {} unless both digits have boxes by all rules.
+    """
+    rates = [{"name": box.classes, "digit": box.run["label"], "samples": box.run["samples"],
+              "paper": 100 * row["M1"],
+              **{rule: 100 * _at(curve, row["n_intervals"])["rates"][0]
+                 for rule, curve in box.held["boxes"].items()}} for row, box in of_rows(runs, "table-6")]
+    if len(rates) < 2 or not all(RULES.keys() <= of.keys() for of in rates):
+        return {}
+    return dict(zip(("first", "second"), rates)) | {
+        "depends": max(abs(of["any"] - of["all"]) for of in rates) >= 25}
+
+
+def draw_boxes(facts):
+    """Bars: the rates of `in_boxes`, in two groups by the pixels that may vary."""
+    bars = []
+    for rule in ("all", "any"):
+        bars += [{"name": f"pixels are random that {VERSIONS[rule]}"},
+                 *({"name": of["name"], "percent": of[rule], "paper": of["paper"]}
+                   for of in (facts["first"], facts["second"]))]
+    return figures.bars(bars, "random images that the attacked perceptron misclassifies, %")
 
 
 def of_aeroplane(runs, networks):
-    """Facts of Section 2.3: rates (%) in the boxes of two rules, how often the networks err on clean images.
+    """Facts of Section 2.3: rates (%) in the boxes of all rules, how often the networks err on clean images.
 
     rates      {rule: rates of all networks, the attacked one's first}
+    own        {rule: rate of the attacked network}
     versions   how many adversarial images span the boxes
     times      how many times the paper's clean errors ours are
     """
@@ -315,14 +382,15 @@ def of_aeroplane(runs, networks):
     for row, box in of_rows(runs, "table-10"):
         versions = box.held["examples"]
         rates = {rule: [100 * rate for rate in _at(box.held["boxes"][rule], row["n_intervals"])["rates"]]
-                 for rule in ("all", "most") if rule in box.held["boxes"]}
-    if len(rates) < 2 or not len(networks):
+                 for rule in RULES if rule in box.held["boxes"]}
+    if len(rates) < len(RULES) or not len(networks):
         return {}
-    (strict, *others), (loose, *more) = rates["all"], rates["most"]
+    own = {rule: of[0] for rule, of in rates.items()}
+    others = [rate for of in rates.values() for rate in of[1:]]
     times = round(networks.test_error.mean() / mean(_in_print(PAPER["table-8"].rows[0])))
-    return {"rates": rates, "versions": versions, "strict": strict, "loose": loose, "parts": {
-        "strict": part(strict), "loose": part(loose)}, "others": NUMBERS[len(others)].capitalize(),
-        "least": min(others + more), "most": max(others + more),
+    return {"rates": rates, "versions": versions, "own": own, "parts": {
+        "least": part(min(own.values())), "most": part(max(own.values()))},
+        "others": NUMBERS[len(rates["all"]) - 1].capitalize(), "least": min(others), "most": max(others),
         "paper": 100.0,     # claim of Figure 7: every sample, from about 200 values on
         "times": {1: "as often", 2: "twice as often"}.get(times, f"{NUMBERS[min(times, 12)]} times as often")}
 
@@ -339,14 +407,14 @@ def aeroplane_curves(runs):
 
 
 def draw_networks(facts):
-    """Bars: rates in the box, in two groups by the values that may vary, the attacked network first."""
-    groups = {"all": "all versions", "most": "most versions"}
-    bars = []
-    for rule, rates in facts["rates"].items():
-        own, *other = ({"percent": rate, "name": "another network"} for rate in rates)
-        bars += [{"name": f"values are random that {groups[rule]} change"}, own | {
-            "name": "attacked network", "colour": display.PALETTE[3], "paper": facts["paper"]}, *other]
-    return figures.bars(bars, "samples misclassified, %")
+    """Bars: rates in the box, of the attacked network by each rule of keeping, of the others by the last."""
+    return figures.bars([
+        {"name": "attacked network; random values are those that"},
+        *({"name": VERSIONS[rule], "percent": rate, "colour": display.PALETTE[3], "paper": facts["paper"]}
+          for rule, rate in facts["own"].items()),
+        {"name": "other networks, by the last of these rules"},
+        *({"name": "another network", "percent": rate} for rate in facts["rates"]["any"][1:])],
+        "samples misclassified, %")
 
 
 def alarm_by_number(fifty):

@@ -289,7 +289,7 @@ def bars(rows, label):
 
 
 def draw_sheets(disagree, wrong, sheets, error):
-    """Left the errors of two classifiers by the first pixel; right how often trained networks disagree.
+    """Left the errors of two classifiers by the first pixel; right the probability that networks disagree.
 
     wrong, sheets, error   the interval where both err, places where the second errs, too, and their error
     """
@@ -302,10 +302,11 @@ def draw_sheets(disagree, wrong, sheets, error):
     left.vlines(sheets, -0.25, 0.25, color=display.PALETTE[3], lw=1)
     left.set(xlim=(0, 1.3), yticks=[1, 0], yticklabels=["one classifier", "and with errors\non sheets"],
              xticks=[0, 0.5, 1], xlabel="first pixel")
-    right.bar(["sheets", "LeNets"], [0, disagree["percent"]], color=display.PALETTE[0])
+    right.bar(["sheets\n(exact)", "LeNets\n(test\ndigits)"], [0, disagree["percent"]],
+              color=display.PALETTE[0])
     right.errorbar(1, disagree["percent"], [[disagree["percent"] - disagree["low"]],
                                             [disagree["high"] - disagree["percent"]]], color="k", capsize=3)
-    right.set(ylabel="digits with disagreement, %")
+    right.set(ylabel="probability of\ndisagreement, %")
     return figure
 
 

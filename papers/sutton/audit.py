@@ -4,7 +4,7 @@ import pandas as pd
 
 from papers.findings import Checks, rounds_to, stated
 from papers.sutton.experiments import DIMENSION, SIGNS
-from papers.sutton.figures import DATASETS
+from papers.sutton.figures import DATASETS, SETS
 from papers.sutton.tables import SPLITS
 
 checks = Checks()
@@ -44,7 +44,8 @@ def summary_is_median(p):
             for s, value, ours in zip(SPLITS, printed, np.median(shares[name][consecutive], axis=0)):
                 entries += 1
                 if not rounds_to(ours, value, 2):
-                    off[f"{label}, {s}, {name}"] = (value, ours)
+                    what = f"noise of {name} × the attack's norm" if name in RANDOM_TABLES else name
+                    off[f"{label}, {SETS[s]}, {what}"] = (value, ours)
     return p.finding("table-1, table-4, table-5, table-10, table-11, table-12, table-20, table-23",
                      "Table 1 prints medians over the problems k-vs-(k+1), row by row",
                      numbers=f"{entries} entries",
@@ -354,9 +355,9 @@ def parameters(p):
         expected.append(((9 if r["layer"].startswith("Conv") else 1) * channels + 1) * r["output_channels"])
         channels = r["output_channels"]
     return p.finding("table-2", "Parameter counts are those of 3 x 3 kernels with bias and two dense layers",
-                     numbers=(*printed, sum(printed)), ours=(*expected, sum(expected)),
-                     holds=printed == expected,
-                     use="The network has no batch normalisation and takes three channels.")
+                     numbers=printed, ours=(*expected, {"sum": sum(expected)}), holds=printed == expected,
+                     use="The listed layers have no parameters of batch normalisation; the first takes three "
+                         "channels.")
 
 
 @checks

@@ -42,17 +42,22 @@ def example(runs, label):
 
 
 # ---- how much was measured -------------------------------------------------------------------------------
-def scale_words(runs, of):
-    """On how many problems and images the results of a page rest."""
+def scale_words(runs, of, larger=None):
+    """On how many problems and images the results of a page rest, those of failed trainings too.
+
+    larger   see `learned`
+    """
     parts = [run[split] for run in runs.to_dict("records") for split in tables.SPLITS]
     images, correct = (sum(part["accuracy"][key] for part in parts) for key in ("of", "hits"))
     tried, flipped = (sum(tables.flipped_by_step(part)[key] for part in parts) for key in ("of", "hits"))
-    zero = f"{sum(part['saturated'] for part in parts):,}"
+    zero = sum(part["saturated"] for part in parts)
+    failed = zero - sum(part["saturated"] for split in tables.SPLITS for part in learned(runs, larger)[split])
     perturbed = sum(tables.share(part, DELTAS[0])["of"] for part in parts)
     return (f"{len(runs)} of {counted(of, 'class pair')} are measured. Of their {images:,} training and test "
             f"images, {correct:,} are correctly classified, and {tried:,} of these were attacked. A step "
-            f"flips {flipped:,}; {zero} more have a gradient of exactly zero and count as attackable. "
-            f"{perturbed:,} of the flipped ones were perturbed at random.")
+            f"flips {flipped:,}; {zero:,} more have a gradient of exactly zero and count as attackable"
+            + (f" ({failed:,} of these belong to pairs whose training failed)" if failed else "")
+            + f". {perturbed:,} of the flipped ones were perturbed at random.")
 
 
 def in_percent(share):
@@ -107,6 +112,16 @@ def mean_rows(runs, printed):
             for measure, facts in means(runs, printed).items() if facts["of"]]
 
 
+def below_published(runs, printed):
+    """On how many problems the step flips fewer test images than published, and with images of zero gradient
+    counted ("counted"); {} of no problem.
+    """
+    below = {key: [share < printed["attack"][p]["test"] for p, share in of["percents"].items()]
+             for key, of in means(runs, printed).items() if key in ("step", "attack")}
+    return {"n": len(below["step"]), "below": sum(below["step"]),
+            "counted": sum(below["attack"])} if below["step"] else {}
+
+
 def box_facts(runs, printed, of, larger=None):
     """What the box of a page names, of the networks whose training succeeded; {} where nothing was perturbed.
 
@@ -125,6 +140,7 @@ def box_facts(runs, printed, of, larger=None):
     return {"pairs": len(good), "of": of, "failed": len(runs) - len(good), "one": one["hits"],
             "perturbed": one["of"], "draws": int(good.draws.max()), "low": interval["low"],
             "high": interval["high"], "confidence": 95, "step": step["mean"],
+            "counted": shares["attack"]["mean"],
             "logit": shares["logit"]["mean"], "one_percent": one["mean"], "ten": ten["mean"],
             "ends": " to ".join(dict.fromkeys(
                 f"{end(step['percents'].values()):.0f}%" for end in (min, max))),
@@ -153,7 +169,7 @@ def draw_means(runs, printed, names, titles=()):
                color=display.PALETTE[1 if key == "step" else 0])
         if key == "step" and (more := shares["logit"]["mean"] - shares[key]["mean"]) > 0:
             ax.bar(place, more, bottom=shares[key]["mean"], width=0.66, alpha=0.25, color=display.PALETTE[1],
-                   label="more, with unrounded gradients")
+                   label="more, along the gradient of the logit")
         percents = shares[key]["percents"]
         places = dict(zip(percents, place + np.linspace(-0.2, 0.2, len(percents)) * (len(percents) > 1)))
         ax.plot([*places.values()], [*percents.values()], "o", ms=4, color=display.GUIDE, clip_on=False)
@@ -198,8 +214,9 @@ def draw_pairs(runs, printed, names):
     return figure
 
 
-MEANS = ("Bars: the share of test images that a gradient step flips (pale: with unrounded gradients), and "
-         "that noise of one to ten times its norm flips. Dots are class pairs, lines the published means.")
+MEANS = ("Bars: the share of test images that a gradient step flips (pale: more along the gradient of the "
+         "logit), and that noise of one to ten times its norm flips. Dots are class pairs, lines the "
+         "published means.")
 
 
 def has_learned(problem, right, larger=None):
@@ -225,8 +242,8 @@ def distance_facts(runs, draws):
     Of the runs that measured it: the smaller norm of two attacks over that of the step ("ratio", the median;
     "low" and "high" hold nine in ten), and by the length of the noise in steps the percentage of images that
     `draws` samples flip: "near" if each boundary is a plane that far away, "at_step" if it is as far as the
-    step is long, "flipped" as measured. "inside" counts lengths whose 95% interval holds "near";
-    "longest" has the values of the longest noise.
+    step is long, "flipped" as measured, and "inside": whether its 95% interval holds "near". "inside" of
+    all counts such lengths; "longest" has the values of the longest noise.
     """
     some = [u for u in runs.to_dict("records") if len(u["test"].get("nearest", {}).get("step", ()))]
     if not some:
@@ -238,18 +255,22 @@ def distance_facts(runs, draws):
         shares = [tables.share(u["test"], delta) for u in some]
         near, at_step = (100 * float(np.mean(planar_flip_probability(n, far / delta, draws)))
                          for far in (ratio, 1.0))
-        lengths[delta] = {"near": near, "at_step": at_step, "flipped": percentage(
-            *(sum(share[key] for share in shares) for key in ("hits", "of")))}
+        flipped = percentage(*(sum(share[key] for share in shares) for key in ("hits", "of")))
+        lengths[delta] = {"near": near, "at_step": at_step, "flipped": flipped,
+                          "inside": flipped["low"] <= near <= flipped["high"]}
     low, median, high = np.quantile(ratio, (0.05, 0.5, 0.95))
-    inside = sum(v["flipped"]["low"] <= v["near"] <= v["flipped"]["high"] for v in lengths.values())
     return {"runs": len(some), "images": len(ratio), "ratio": float(median), "low": float(low),
             "high": float(high), "lengths": lengths, "longest": lengths[DELTAS[-1]], "of": len(lengths),
-            "inside": inside}
+            "inside": sum(v["inside"] for v in lengths.values())}
 
 
 def distance_rows(facts):
-    """Rows of `distance_facts`: the length of the noise, what planes at two distances predict, measured."""
-    return [[f"{delta} ×", in_percent(v["at_step"]), in_percent(v["near"]),
+    """Rows of `distance_facts`: the length of the noise, what planes at two distances predict, measured.
+
+    Beside the prediction at the shorter distance stands whether the measured interval holds it.
+    """
+    return [[f"{delta} ×", in_percent(v["at_step"]),
+             f"{in_percent(v['near'])} ({'inside' if v['inside'] else 'outside'})",
              "{} ({} to {})".format(*(in_percent(v["flipped"][key]) for key in ("percent", "low", "high")))]
             for delta, v in facts["lengths"].items()]
 
@@ -277,19 +298,26 @@ def compared_where_learned(rows, larger=None):
     return of
 
 
-def retrained_in_words(again, names):
-    """How far further trainings of one problem lie apart; nothing of fewer than two that succeeded."""
+def retrained_in_words(again, printed, names):
+    """How far further trainings of one problem lie apart, and whether the published attackable share lies
+    among them; nothing of fewer than two that succeeded.
+
+    printed   {"attack": {problem: published row}}
+    """
     trained = learned(again)
     parts = [part for part in trained.get("test", ()) if part["attack"]["l2"]["count"]]
     if len(parts) < 2:
         return ""
     problem, norms = next(iter(measured(trained))), [part["attack"]["l2"]["mean"] for part in parts]
-    accuracy, attackable, noise = (ends_in_words([tables.percent(part, key) for part in parts])
-                                   for key in ("accuracy", "attack", DELTAS[-1]))
-    return (f"Trainings vary with their seed, which also draws the images: over {len(parts)} further ones of "
-            f"*{name(problem, names)}* the test accuracy is {accuracy}, the attackable share {attackable}, "
-            f"the mean norm of the steps {min(norms):.2f} to {max(norms):.2f}, and noise of {DELTAS[-1]} "
-            f"times that norm flips {noise} of the labels.")
+    shares, paper = [tables.percent(part, "attack") for part in parts], printed["attack"][problem]["test"]
+    explains = "may explain" if min(shares) <= paper <= max(shares) else "explains little of"
+    accuracy, noise = (ends_in_words([tables.percent(part, key) for part in parts])
+                       for key in ("accuracy", DELTAS[-1]))
+    return (f"Another seed, which also draws the images, {explains} the difference: over {len(parts)} "
+            f"further trainings of *{name(problem, names)}* the attackable share is {ends_in_words(shares)} "
+            f"(paper: {in_percent(paper)}). Their test accuracy is {accuracy}, the mean norm of their steps "
+            f"{min(norms):.2f} to {max(norms):.2f}, and noise of {DELTAS[-1]} times that norm flips {noise} "
+            "of the labels.")
 
 
 def ends_in_words(shares):

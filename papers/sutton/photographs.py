@@ -9,8 +9,10 @@ import numpy as np
 
 from papers.sutton import tables
 from papers.sutton.experiments import DELTAS
+from papers.sutton.theory.ball import log_tail
 from report import display, reference
 from report.cell import Cell
+from shared.attacks.line import scalings
 
 NETWORKS = {"squeezenet": "SqueezeNet 1.1", "resnet50": "ResNet50", "vgg19": "VGG19"}
 LIMIT = 0.1     # of the largest change of a value that the paper counts under
@@ -44,14 +46,26 @@ def facts(runs):
 
 
 def norms(runs):
-    """Medians of the norms of the attacks, and how many images have no gradient; {} of no attack."""
+    """Medians of the norms of the attacks, the `step` of which norms are multiples, and how many images have
+    no gradient; {} of no attack.
+    """
     f = tables.pooled(runs)
     if not (f["l2"] > 0).any():
         return {}
     return {"saturated": f["saturated"] or "none", "correct": len(f["l2"]),
-            "by_margin": int((f["margin_l2"] > 0).sum()),
+            "by_margin": int((f["margin_l2"] > 0).sum()), "step": float(scalings(largest=f["largest"])[1]),
             **{key: float(np.median(f[key][f[key] > 0])) if (f[key] > 0).any() else None
                for key in ("l2", "linf", "margin_l2")}}
+
+
+def beside_plane(runs):
+    """`facts`, with how rarely noise of ten times the attack's norm crosses a plane at that norm (one sample
+    in ten to the `power`), and in words what the runs say of such planes; {} of no attack.
+    """
+    counts, power = facts(runs), -log_tail(int(runs.dimension.iloc[0]), 1 / DELTAS[-1]) / np.log(10)
+    return counts and counts | {"power": float(power), "outcome": (
+        "agree with a flat boundary but hardly test it" if counts["missed"] else
+        "show that not every boundary is flat at the norm of the attack")}
 
 
 # ---- rows and data ---------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from papers.sutton.experiments import (
     CHOSEN,
     DELTAS,
     EPOCHS,
+    HELD_OUT,
     NORMALISED,
     PAIRS,
     READINGS,
@@ -30,6 +31,7 @@ from shared.statistics import rank_correlations
 
 FITTED = "fitted: the network was chosen by this value, among others"
 NEAR = 10       # points of attackable share
+FRAMES = 30     # photographs of one physical sign
 MARGIN = 1.1    # within so many times the smallest score the fewer departures decide
 SUMMARIES = {"fashion_mnist": ("table-20", "table-21"), "gtsrb": ("table-23", "table-24")}
 WHAT = {"accuracy": "accuracy", "share": "attackable", "mean": "mean norm", "std": "spread of norms"}
@@ -143,6 +145,23 @@ def compared(runs):
     return {name: u for name, network in wanted.items() for u in first if u["network"] == network}
 
 
+def counted_both_ways(runs, printed):
+    """Of the two networks that `compared` gives, the one whose misfit hangs more on how zero gradients count.
+
+    counted, without   its misfits, such images attackable or not
+    zero, other        percent of the training images that are such, with it and with the other network
+    """
+    networks = []
+    for name, u in compared(runs).items():
+        without, counted = (score(measured(u, zero=zero), printed.loc[PAIRS[u["pair"]]], printed)
+                            for zero in (False, True))
+        networks.append({"name": name, "without": without, "counted": counted,
+                         "zero": 100 * u["train"]["saturated"] / max(1, u["train"]["tried"])})
+    less, more = sorted(networks, key=lambda of: abs(of["without"] - of["counted"])) if len(
+        networks) == 2 else ({}, {})
+    return more | {"other": less["zero"]} if more else {}
+
+
 def in_words(network):
     """A network of the study, such as "batch normalisation, dropout 0.2"."""
     normalised, dropout, penalty = network
@@ -249,8 +268,8 @@ def choice_in_words(runs, printed):
         return f"The rule has not chosen yet: {missing} of {len(wanted)} trainings of the study are missing."
     network, epochs, zero = chosen
     return (f"The rule chose {in_words(network)}, {epochs} epochs, with images of zero gradient counted as "
-            f"{'attackable' if zero else 'not attackable'}; {missing} of {len(wanted)} trainings were not "
-            "needed, since even a misfit of 0 there would not change the choice.")
+            f"{'attackable' if zero else 'not attackable'}; {missing} of the {len(wanted)} trainings that it "
+            "plans were not needed, since even a misfit of 0 there would not change the choice.")
 
 
 def again_facts(runs, pages, printed):
@@ -301,6 +320,18 @@ def nearer_than_literal(*given):
             "of": len(rows), "least": min(literal), "most": max(literal)} if rows else {}
 
 
+def close_to_literal(runs, pages, as_printed, printed):
+    """Facts: on how many pairs of `beside_literal` both misfits differ by less than two equal trainings do.
+
+    used   how many of its pairs the choice rests on;  pair: the one of the two trainings (`again_facts`)
+    """
+    rows, equal = beside_literal(pages, as_printed, printed), again_facts(runs, pages, printed)
+    spread = abs(equal["again"] - equal["first"]) if equal else 0
+    return {"pair": equal["pair"], "used": sum(row["used for the choice"] for row in rows),
+            "close": sum(abs(row["half of dropout and epochs"] - row["as printed"]) < spread
+                         for row in rows)} if rows and equal else {}
+
+
 def bias(paper, *frames):
     """A row a data set: how many shares lie below the published ones, and the mean difference in points.
 
@@ -328,7 +359,8 @@ SHARE_NAMES = {"accuracy": "accuracy", "attack": "attackable",
 def bias_of_tables(paper, runs):
     """A row a column of Tables 4 to 12: ours minus published over the problems of `runs`.
 
-    Mean difference with its 95% t interval over problems (also in words), mean absolute difference, n.
+    Mean difference with its 95% t interval over problems (also in words), mean absolute difference, n, and
+    whether ours is 0 on every problem.
     """
     columns = {}
     for key, printed in tables.cifar10_shares(paper).items():
@@ -354,7 +386,7 @@ def bias_of_tables(paper, runs):
                 ends = [mean - half, mean + half]
             words = "{} ({} to {})" if len(off) > 1 else "{}"
             rows.append({"table": table, "column": column, "difference": float(off.mean()),
-                         "low": ends[0], "high": ends[1],
+                         "low": ends[0], "high": ends[1], "zero": not any(own for own, _ in both),
                          "words": words.format(*map(prose.short, (off.mean(), *ends))),
                          "absolute": float(np.abs(off).mean()), "n": len(off)})
     return rows
@@ -363,6 +395,7 @@ def bias_of_tables(paper, runs):
 def bias_in_words(rows):
     """Which rows of `bias_of_tables` have an interval that leaves out zero; nothing of a single problem."""
     rows = [row for row in rows if row["low"] is not None]
+    zero, rows = any(row["zero"] for row in rows), [row for row in rows if not row["zero"]]
     clear = {"below": [row for row in rows if row["high"] < 0],
              "above": [row for row in rows if row["low"] > 0]}
     count = sum(map(len, clear.values()))
@@ -370,7 +403,17 @@ def bias_in_words(rows):
     parts += [f"Ours lie {side} the published values in these: "
               + "; ".join(row["column"].removesuffix(", %") for row in some) + "."
               for side, some in clear.items() if some]
+    parts += ["Where no image of ours is flipped, the interval shows the published values alone and is not "
+              "judged."] * zero
     return " ".join(parts) if rows else ""
+
+
+def fewer_by_logit(shares):
+    """Facts of `figures.means` where fewer images have an attack along the logit's gradient than count as
+    attackable; {} elsewhere.
+    """
+    logit, counted = shares["logit"]["mean"], shares["attack"]["mean"]
+    return {"logit": logit, "counted": counted} if logit is not None and logit < counted else {}
 
 
 def rank_facts(runs, printed):
@@ -459,62 +502,71 @@ def fitted(rows):
 
 
 def facts_of_signs(runs, printed, of):
-    """`figures.box_facts` of traffic signs, and the accuracies of the pair that such noise flips.
+    """`figures.box_facts` of traffic signs; where noise of the attack's norm flips images of one pair alone,
+    its name and accuracies, too.
 
-    "lowest" says whether there is one such pair, and no network has a lower accuracy.
+    "lowest" says whether no other network whose training succeeded has a lower accuracy.
     """
     facts = figures.box_facts(runs, printed, of, figures.LARGER_SIGN)
     if len(facts.get("odd", ())) != 1:
         return facts
-    accuracy = {p: tables.percent(u["test"], "accuracy") for p, u in figures.measured(runs).items()}
+    good = figures.measured(figures.learned(runs, figures.LARGER_SIGN))
+    accuracy = {p: tables.percent(u["test"], "accuracy") for p, u in good.items()}
     odd, = facts["odd"]
-    return facts | {"lowest": accuracy[odd] == min(accuracy.values()), "odd_accuracy": accuracy[odd],
+    return facts | {"odd_pair": figures.name(odd, experiments.CLASSES["gtsrb"]),
+                    "lowest": accuracy[odd] == min(accuracy.values()), "odd_accuracy": accuracy[odd],
                     "odd_paper": printed["accuracy"][odd]["test"]}
 
 
 def limit_of_signs(facts):
     """The limit of the box on traffic signs: whose images noise of the attack's norm flips, what failed."""
-    if len(facts.get("odd", ())) == 1 and facts["failed"]:
-        return ("All {one} belong to one of {pairs} class pairs; training failed on "
-                + ("a further pair." if facts["failed"] == 1 else "{failed} further pairs."))
-    return "One network a pair" + (
-        "; the odd pair has the lowest accuracy ({odd_accuracy:.0f}%; paper: {odd_paper:.0f}%)."
-        if facts.get("lowest") else ".")
+    if "odd_pair" not in facts:
+        return "One network a pair."
+    words, one = "All {one} belong to *{odd_pair}*", facts["failed"] == 1
+    if facts["lowest"]:
+        words += ", whose network is the least accurate ({odd_accuracy:.0f}%; paper: {odd_paper:.0f}%)"
+        failed = " but for " + ("a failed one" if one else "{failed} failed ones")
+    else:
+        failed = "; training failed on " + ("another pair" if one else "{failed} other pairs")
+    return words + failed * bool(facts["failed"]) + "."
 
 
 def as_printed_in_words(runs, plain, printed, larger=None):
-    """The attackable shares of the chosen network and of Table 2 as printed, on the problems of both.
+    """How far the attackable shares of the chosen network and of Table 2 as printed are from the published
+    ones, on the problems on which both trainings succeeded; nothing of none.
 
     plain     runs of the network of Table 2 as printed
     printed   {"attack": {problem: published row}}
-    larger    see `figures.learned`
+    larger    see `figures.has_learned`
     """
-    trained = [{p: tables.percent(u["test"], "attack")
-                for p, u in figures.measured(figures.learned(frame, larger)).items() if u["test"]["tried"]}
-               for frame in (runs, plain)]
+    trained = [{(u["class_a"], u["class_b"]): tables.percent(u["test"], "attack")
+                for u in succeeded(frame, larger)} for frame in (runs, plain)]
     if not (both := set.intersection(*map(set, trained))):
         return ""
-    published = {p: printed["attack"][p]["test"] for p in both}
-    ours, others, paper = (figures.in_percent(float(np.mean([shares[p] for p in both])))
-                           for shares in (*trained, published))
-    return (f"On {figures.counted(len(both), 'pair')} networks as printed are trained, too: {others} of the "
-            f"test images are attackable with them, {ours} with ours (paper: {paper}; means); images of "
-            "zero gradient count.")
+    ours, others = (prose.short(prose.mean([abs(shares[p] - printed["attack"][p]["test"]) for p in both]))
+                    for shares in trained)
+    return (f"On {figures.counted(len(both), 'pair')} the printed training and ours both succeed: the "
+            f"attackable share deviates from the paper's by {others} and {ours} points (mean absolute; "
+            "images of zero gradient count).")
+
+
+def succeeded(runs, larger=None):
+    """The runs, as dicts, whose network `figures.has_learned` its problem and was attacked."""
+    return [u for u in runs.to_dict("records") if u["test"]["tried"] and figures.has_learned(
+        (u["class_a"], u["class_b"]), tables.percent(u["train"], "accuracy"), larger)]
 
 
 def good_trainings(again, printed, larger=None):
-    """Attackable test share over the further trainings of one problem that succeeded; {} of fewer than two.
+    """Attackable test shares over the further trainings of one problem that succeeded; {} of fewer than two.
 
-    {"n", "mean", "deviation" (standard deviation over trainings), "paper", "away": in deviations}
+    {"n" trainings "of" all, "low" and "high" (the ends of their shares), "paper"}
     """
-    good = figures.learned(again, larger)
-    shares = [tables.percent(part, "attack") for part in good.get("test", ()) if part["tried"]]
-    if len(shares) < 2:
+    good = succeeded(again, larger)
+    if len(good) < 2:
         return {}
-    mean, deviation = float(np.mean(shares)), float(np.std(shares, ddof=1))
-    published = printed["attack"][next(iter(figures.measured(good)))]["test"]
-    return {"n": len(shares), "mean": mean, "deviation": deviation, "paper": published,
-            "away": abs(published - mean) / deviation if deviation else None}
+    shares = [tables.percent(u["test"], "attack") for u in good]
+    return {"n": len(good), "of": len(again), "low": min(shares), "high": max(shares),
+            "paper": printed["attack"][good[0]["class_a"], good[0]["class_b"]]["test"]}
 
 
 # ---- readings on traffic signs ---------------------------------------------------------------------------
@@ -542,11 +594,15 @@ def reading_rows(printed, chosen, *frames):
 
 
 def accuracies_of_splits(images, whole):
-    """Mean test accuracy, single images or whole tracks held out, over problems that succeeded with both."""
+    """Mean test accuracy, single images or whole tracks held out, over problems that succeeded with both.
+
+    "signs": how many physical signs the smallest of their test sets of whole tracks shows at full scale.
+    """
     single, by_track = (figures.measured(figures.learned(runs, figures.LARGER_SIGN))
                         for runs in (images, whole))
     both = single.keys() & by_track.keys()
-    return both and {"problems": len(both), **{
+    signs = [sum(round(HELD_OUT[sign] / FRAMES) for sign in problem) for problem in both]
+    return both and {"problems": len(both), "signs": min(signs), **{
         name: prose.mean([tables.percent(nets[p]["test"], "accuracy") for p in both])
         for name, nets in (("images", single), ("tracks", by_track))}}
 

@@ -23,7 +23,6 @@ PANELS = {"accuracy": "accuracy (%)", "susceptibility": "attackable (%)", "l1": 
 WITHOUT = {"accuracy": "table-4", "susceptibility": "table-5"}      # tables of the networks without noise
 PROBLEMS = [f"{a} vs {b}" for a, b in experiments.problems_of(10)]
 STATUS = "fitted: the noise levels are lost; ours were chosen with the published accuracies in sight"
-SIZEABLE = 10   # points by which the box calls a fall of the attackable share more than small
 ENOUGH = 5      # of nine class pairs, from which on the box gives their mean
 
 
@@ -155,19 +154,58 @@ def rows_of_counting(runs, without):
 # ---- the box ---------------------------------------------------------------------------------------------
 def box_facts(levels):
     """What the box names of the `curves` of L-infinity noise: without noise and with the strongest."""
-    shares = [v["susceptibility"]["train"] for v in levels.values()]
-    if len(shares) < 2 or None in shares:
+    if len(levels) < 2 or None in [v["susceptibility"]["train"] for v in levels.values()]:
         return {}
     first, *_, last = levels.values()
-    problems, few = first["problems"], len(first["problems"]) < ENOUGH
-    counted = [v["readings"]["lost"]["susceptibility"] for v in (first, last)]      # with zero gradients
-    small = counted[0] - counted[1] < SIZEABLE
+    problems, ends = first["problems"], {"none": first, "most": last}
+    flipped, counted = ({name: v["readings"][reading]["susceptibility"] for name, v in ends.items()}
+                        for reading in ("found", "lost"))       # without and with zero gradients
+    fall = {"flipped": flipped["none"] - flipped["most"], "counted": counted["none"] - counted["most"]}
     paper = {name: published("cube", n, panel, "train", problems) for name, n, panel in (
         ("none", 0, "susceptibility"), ("most", 3, "susceptibility"), ("accuracy", 3, "accuracy"))}
-    return {"pairs": len(problems), "alone": len(problems) == 1, "few": few, "hardly": not few and small,
-            "none": shares[0], "most": shares[-1], "paper": paper,
-            "counted": dict(zip(("none", "most"), counted)),
-            "accuracy": {"none": first["accuracy"]["train"], "most": last["accuracy"]["train"]}}
+    return {"pairs": len(problems), "alone": len(problems) == 1, "few": len(problems) < ENOUGH,
+            "where": in_words(problems), "fewer": min(fall.values()) > 0, "fall": fall, **flipped,
+            "counted": counted, "paper": paper,
+            "zero": {name: counted[name] - flipped[name] for name in ends},
+            "norm": {name: v["readings"]["found"]["l2"] for name, v in ends.items()},
+            "accuracy": {name: v["accuracy"]["train"] for name, v in ends.items()}}
+
+
+def in_words(problems):
+    """How many of the paper's problems these are: "7 of nine class pairs", "one of", or "all"."""
+    count = {1: "one of", len(PROBLEMS): "all"}.get(len(problems), f"{len(problems)} of")
+    return f"{count} nine class pairs"
+
+
+def falls(runs, without):
+    """Facts: on how many pairs the strongest L-infinity noise lowers the attackable share of training images.
+
+    of      pairs;  found, lost: by the reading, without and with zero gradients
+    """
+    free = {u["class_a"]: u["train"] for u in without.to_dict("records")}
+    both = [(u["train"], free[a]) for a, u in at(runs, "cube", *STRONGEST).items()
+            if a in free and u["train"]["tried"] and free[a]["tried"] and not failed(runs, "cube", a)]
+    return {"of": len(both), **{reading: sum(
+        tables.value(noisy, "susceptibility", reading) < tables.value(plain, "susceptibility", reading)
+        for noisy, plain in both) for reading in ("found", "lost")}} if both else {}
+
+
+def pictures_in_words(cube, ball):
+    """Of `curves` of both kinds of noise: the pairs of each picture, and what the paper prints of one."""
+    if not cube or not ball:
+        return ""
+    top, this = (next(iter(levels.values()))["problems"] for levels in (cube, ball))
+    words = (f"The picture at the top of the page has L∞ noise ({in_words(top)}); this one has L2 noise of "
+             f"the same mean norm ({in_words(this)}).")
+    if len(this) == 1:
+        most, none, all_most, all_none = (
+            figures.in_percent(published("ball", n, "susceptibility", "train", problems))
+            for problems in (this, PROBLEMS) for n in (*STRONGEST, 0))
+        words += (f" On this one pair the paper's attackable share is {most} with the strongest noise and "
+                  f"{none} without; over all nine pairs it is {all_most} and {all_none}.")
+    if min(len(top), len(this)) < len(PROBLEMS):
+        words += " Grey lines are the published values of the paper's other class pairs."
+    return words
 
 
 def draw_box(levels, kind="cube"):
@@ -186,10 +224,12 @@ def draw_box(levels, kind="cube"):
         for problem in PROBLEMS:
             if problem not in some:
                 line([problem], "-", color=display.PALE, lw=1)
-        ax.plot([], [], "-", color=display.PALE, lw=1, label="paper, other pairs")
+        if len(some) < len(PROBLEMS):
+            ax.plot([], [], "-", color=display.PALE, lw=1, label="paper, other pairs")
         line(some, "--s", color=display.PRINTED, ms=4, label="paper, same pairs")
-        ax.plot([int(n.split()[1]) for n in levels], [v[panel]["train"] for v in levels.values()], "-o",
-                color=display.PALETTE[0], lw=2, label="ours")
+        ours = [v["readings"]["found"][panel] if panel == "susceptibility" else v[panel]["train"]
+                for v in levels.values()]
+        ax.plot([int(n.split()[1]) for n in levels], ours, "-o", color=display.PALETTE[0], lw=2, label="ours")
         ax.set(title={"accuracy": "accuracy", "susceptibility": "attackable"}[panel], ylim=(40, 103))
         ax.set_xticks((0, *LEVELS), ["none", "weak", "middle", "strong"])
     axes[0].set_ylabel("% of training images")

@@ -5,7 +5,7 @@ A judge returns on how many cases the claim holds, of how many, what a case is, 
 import numpy as np
 
 from papers.synthesis.comparison import shared_images
-from papers.synthesis.experiments import BACKGROUNDS, DELTAS, GROUPS
+from papers.synthesis.experiments import BACKGROUNDS, DELTAS, GROUPS, HE_TRAINING
 from report import reference
 from shared import regions
 
@@ -47,20 +47,38 @@ def nearer_after_training(runs):
     pairs = [(near[natural, n], value) for (name, n), value in near.items()
              for natural in ["chen-natural"] if name.startswith("chen-robust") and (natural, n) in near]
     return sum(robust < natural for natural, robust in pairs), len(pairs), "pairs", (
-        "a pair is an adversarially and a naturally trained LeNet of one seed")
+        _of_pairs(runs[[name.startswith("chen-") for name in runs.network]], places, near) if pairs else "")
 
 
-def noise_is_harmless(runs):
-    """Sutton et al., Figure 1: noise an order of magnitude larger than the attack mostly keeps the label."""
+def _of_pairs(runs, places, near):
+    """How the LeNets were trained, and how many of their directions reach no boundary."""
+    hooks = [GROUPS[name].hook for name in runs.network]
+    sizes = sorted({f"{hook.attack.threat.size:g}" for hook in hooks if hook})
+    censored = [1 - np.asarray(reached)[places].mean() for reached in runs.reached]
+    means = [near[pair] for pair in zip(runs.network, runs.number)]
+    return (f"a pair is an adversarially (L∞ {' or '.join(sizes)}; the paper's: "
+            f"{HE_TRAINING.attack.threat.size:g}) and a naturally trained LeNet of one seed; "
+            f"{min(censored):.0%} to {max(censored):.0%} of the directions reach no boundary and count as "
+            f"{runs.top.max():g}, and the mean distances are {min(means):.3f} to {max(means):.3f}")
+
+
+def flipped_shares(runs):
+    """For each network: of the images that the step flips, the share that noise ten times as long does."""
     places, shares = shared_images(runs), []
     for _, run in runs.iterrows():
         stepped = np.asarray(run.stepped)[places]
         flipped = np.asarray(run.noise)[DELTAS.index(10)][places]
         if stepped.any():
             shares.append(flipped[stepped].mean())
+    return shares
+
+
+def noise_is_harmless(runs):
+    """Sutton et al., Figure 1: noise an order of magnitude larger than the attack mostly keeps the label."""
+    shares = flipped_shares(runs)
     return sum(s < 0.5 for s in shares), len(shares), "networks", (
-        f"noise flips {min(shares):.0%} to {max(shares):.0%} of the attacked images at least once"
-        if shares else "")
+        f"at least one of {runs.draws.max()} samples flips {min(shares):.0%} to {max(shares):.0%} of the "
+        "images that the step flips" if shares else "")
 
 
 def robust_is_smaller(runs):
@@ -84,8 +102,8 @@ CLAIMS = {
     "shu": ("Some boxes fool the attacked network while a re-training is right on all samples.",
             boxes_of_one_training),
     "he": ("Adversarial training brings boundaries closer to benign MNIST images.", nearer_after_training),
-    "sutton": ("Noise ten times as long as the step along the gradient mostly does not change the label.",
-               noise_is_harmless),
+    "sutton": ("Most images keep their label under every noise sample ten times as long as the step along "
+               "the gradient.", noise_is_harmless),
     "chen": ("On original samples robust models have a smaller ROBY than natural models.", robust_is_smaller)}
 
 

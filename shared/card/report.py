@@ -196,18 +196,21 @@ class Card:
             counts = [f"{count:,} {words}" for count, words in zip(
                 self._correct(model), ("without perturbation, ", "under noise alone and "))]
             text = [f"{accuracy.value:.0%} of {whole} are correct without perturbation."] if accuracy else []
-            drawn = ", drawn at random" * (worst.n < self.settings["all"])
+            if worst.n == self.settings["all"]:
+                taken = "all of them" if accuracy else f"all {whole}"
+            else:
+                taken = f"{worst.n:,} of {'them' if accuracy else whole}, drawn at random"
             under = worst.label.removeprefix("correct ").replace("under each of", "under the worst of")
-            text += [f"The attacks take {worst.n:,} of {'them' if accuracy else whole}{drawn}; the number of "
-                     f"correct ones is {''.join(counts)}{round(worst.value * worst.n):,} "
-                     f"{under}: {worst.value:.0%}, 95% interval {worst.low:.0%} to {worst.high:.0%}."]
+            text += [f"The attacks take {taken}; the number of correct ones is {''.join(counts)}"
+                     f"{round(worst.value * worst.n):,} {under}: {worst.value:.0%}, 95% interval "
+                     f"{worst.low:.0%} to {worst.high:.0%}."]
             if model in self.misled:
                 text += ["Its gradients mislead the attacks, so that this shows no robustness."]
             elif WORST in self.as_noise(model):
                 text += ["No attack of this norm flips more labels than noise: the model withstands both, or "
                          "the attacks fail on it."]
-            if any("no-example" in s.warnings for s in self.sections[model]):
-                text += ["For some images the search for the nearest one found no adversarial image."]
+            if any("Carlini-Wagner" in s.warnings.get("no-example", "") for s in self.sections[model]):
+                text += ["For some images the Carlini-Wagner search found no adversarial image."]
             texts.append(f"{model}: {' '.join(text)}")
         return texts
 
