@@ -151,7 +151,7 @@ def over_fifty():
 
 def disagreement():
     facts = over_fifty()
-    names = {"adversarial": "attacked", "noise, same norm": "noise", "clean": "clean"}
+    names = {"adversarial": "attacked", "noise as large\nbefore clipping": "noise", "clean": "clean"}
     return facts, bars({words: (*(facts[name][end] for end in ("percent", "low", "high")), None)
                         for words, name in names.items()}, "ten networks disagree, % of images")
 

@@ -145,7 +145,7 @@ SHORT = {key: paper.short for key, paper in PAPERS.items()}
 
 
 def paper(key):
-    """The paper `key`. Raises UserError for an unknown key."""
+    """What the paper `key` prints, item by item. Raises UserError for an unknown key."""
     if key not in PAPERS:
         raise runtime.UserError(f"unknown paper {key!r}; allowed: {', '.join(KEYS)}")
     return PAPERS[key]

@@ -15,11 +15,11 @@ VERDICTS = {
     NOT_CONFIRMED: ("warning",
                     "measured as in the paper: a statement, many values or a column's mean came out "
                     "differently"),
-    UNDECIDED: ("light", "measured so far on a part of the runs or on few images: more of them can change "
-                         "the answer"),
+    UNDECIDED: ("light", "runs or training are missing, or no statement could be tested and too few values "
+                         "are near: more runs or images can change the answer"),
     NOT_COMPARABLE: ("secondary",
-                     "measured on another network or other data, or tuned by the paper's own numbers: "
-                     "neither agreement nor difference says anything"),
+                     "measured on another network or other data, on an image that the paper does not name, "
+                     "or tuned by the paper's own numbers: neither agreement nor difference says anything"),
     NO_COUNTEREXAMPLE: ("secondary", "a theorem or bound was tried in many cases, and none contradicts it"),
     CODE_CHECK: ("secondary", "two ways to compute the same thing agree: this says that the code is right, "
                               "not that the paper is"),

@@ -498,7 +498,10 @@ def label_margins(scores: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
 
 def margins(model: Model, images: torch.Tensor, labels: torch.Tensor, *, bf16: bool = False,
             chunk: int | None = None) -> torch.Tensor:
-    """`label_margins` of images [N, C, H, W], on their device; `bf16` as in `logits`."""
+    """The label's logit minus the largest other one, [N], of images [N, C, H, W]; `bf16` as in `logits`.
+
+    On the device of the images; see `label_margins`.
+    """
     check_tensors(labels=labels)
     scores = logits(model, images, chunk=chunk, bf16=bf16)
     refuse_probabilities(scores)

@@ -117,7 +117,7 @@ def _outside_explained(clip):
 
 
 def percentage(hits: int, of: int, *, confidence: float = 0.95) -> dict[str, float | None]:
-    """`hits` of `of` images in per cent, with the Clopper-Pearson interval; None if there are no images."""
+    """The percentage that `hits` are of `of` images, with its Clopper-Pearson interval; None of no images."""
     if of == 0:
         return {"hits": 0, "of": 0, "percent": None, "low": None, "high": None}
     low, high = share_interval(hits, of, confidence=confidence)

@@ -135,7 +135,7 @@ def published(paper):
     again = (f"; {printed_twice()} of Chen et al. in two tables (I and V, VI and VII) count twice"
              if paper in ("all", "chen") else "")
     head = ["paper", "printed", *OF_NUMBERS, "statements"]
-    return ("≈ near, ? open, ≠ outside our range ({doc}`protocol </book/protocol>`). Tables made from "
+    return ("≈ near, ? open, ≠ differs ({doc}`protocol </book/protocol>`). Tables made from "
             f"other tables are left out{again}. Statements: of the tested ones on measured tables and "
             "figures, how many came out here, too."
             f"\n\n:::{{div}} numbers\n{markdown_table(head, rows)}\n:::")

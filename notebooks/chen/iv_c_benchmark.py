@@ -283,15 +283,15 @@ best = page.best(natural, again)
 facts = ranking.box_facts(*best)
 page.box(
     "Does ROBY, a robustness score without an attack, rank networks as an attack does?",
-    "Not our {networks} {data} networks: the orders differ; moderate agreement of the L2 form is possible."
+    "Not our {networks} {data} networks; moderate agreement is possible with L2 distances."
     if facts and facts["low"] <= 0 < facts["high"] < 1 else
     "Not our {networks} {data} networks: the two orders are not shown to agree."
     if not facts or facts["low"] <= 0 else
     "On our {networks} {data} networks, yes, in part: the orders are alike.",
-    "Rank correlation with attack success (L∞; paper: {paper:.0f}): L2 form {spearman:.2f} (95% interval "
-    "{low:.2f} to {high:.2f}), L∞ form {linf.spearman:.2f} ({linf.low:.2f} to {linf.high:.2f}). The L2 form "
-    "spans {all_low:.2f} to {all_high:.2f}, over {seeds} trainings of {model} {seeds_low:.2f} to "
-    "{seeds_high:.2f}.",
+    "ROBY's rank correlation with attack success (L∞; paper: {paper:.0f}) is {spearman:.2f} (95% interval "
+    "{low:.2f} to {high:.2f}) with L2 distances, {linf.spearman:.2f} ({linf.low:.2f} to {linf.high:.2f}) "
+    "with L∞. ROBY itself (L2) spans {all_low:.2f} to {all_high:.2f}, over {seeds} trainings of {model} "
+    "{seeds_low:.2f} to {seeds_high:.2f}.",
     "Our attack was a third as strong: the paper's flips nearly all here.",
     facts=facts, results=[natural], picture=ranking.draw_box(*best) if facts else None,
     alt="Attack success and ROBY: a dot a network, small dots for further trainings of one of them; the "

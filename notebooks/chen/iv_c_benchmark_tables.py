@@ -61,9 +61,9 @@ again = page.results(experiments.natural_retrained, optional=True)
 #
 # ASR (Linf PGD) is the success of the paper's attack on correctly classified images (pixels in [0, 1]: ε = 0.3 with 40 steps of 0.01; on CIFAR-10
 # we assume ε = 1/255 with 10 steps of 0.25/255). ASR (L2 PGD) is the success in the L2 ball of the same ε, which is the literal meaning.
-# FSD is the mean distance of two class centres, FSA is meant to be larger for narrower classes, ROBY is the mean overlap of two classes, each
-# rescaled to 0 to 1 within a network; the unscaled overlap is the mean overlap over the mean distance of centres. LeNet
-# was trained with further seeds, so that its values have a range ({ref}`how values are compared <one-choice>`).
+# FSA is one minus the mean width of a class, FSD the mean distance of two class centres, ROBY the mean overlap of two classes (both widths minus
+# this distance). Before each mean, the widths, distances or overlaps of a network are rescaled: the smallest becomes 0, the largest 1. LeNet
+# was trained with further seeds, so that most of its values have a range ({ref}`how values are compared <one-choice>`).
 
 # %% mystnb={"code_prompt_hide": "Hide Table I: {type}", "code_prompt_show": "Show Table I: {type}"} tags=["hide-output"]
 page.table("table-1", (natural, again), figures.with_lengths(figures.with_retraining(
@@ -121,8 +121,10 @@ page.figure("figure-4", natural, **ranking.of_series(BOTH, "success of both atta
 # %% [markdown]
 # ## All quantities of each network
 #
-# Accuracy, the mean margin of the logits (true class over the best other) and median distances to the boundary need no class centres. The distance
-# along the gradient is that of the first label change on one straight line, so it is only an upper bound.
+# Attack success is here that of a third of the paper's ε in half of its steps, because the paper's own attack flips nearly every image
+# ({ref}`Section IV.C <chen-iv-c>`). The unscaled overlap is the mean overlap over the mean distance of centres; it is negative if this distance
+# exceeds the widths of two classes together. Accuracy, the mean margin of the logits (true class minus the best other) and median distances to the
+# boundary need no class centres. The distance along the gradient is that of the first label change on one straight line, so it is only an upper bound.
 
 # %%
 page.extra("rank-agreement", natural, ranking.rank_agreement,
@@ -177,14 +179,14 @@ page.statement("procedure-research-questions", data={"questions": 3})
 #
 # | choice | ours | reason |
 # |---|---|---|
-# | training | Adam at 0.001 (AlexNet and SqueezeNet at 0.0003, where they learn), batches of 50 | the published script |
+# | training | Adam at 0.001 (AlexNet and SqueezeNet at 0.0003: at 0.001 they stay at chance), batches of 50 | the published script |
 # | length of training | the first of 1, 2, 4, 8, 16 epochs that reaches the published accuracy on held-out images | the paper prints accuracies, and no length |
 # | architectures | standard widths and depths, first convolution 3×3 of stride 2, no pool behind it | the only published network, MobileNetV1, begins so |
 # | batch normalisation | running averages | the authors' later code takes the statistics of each batch of 50 |
 # | PGD on CIFAR-10 | ε = 1/255, 10 steps of 0.25/255 | the printed step of 2 exceeds the printed ε of 1 |
 # | L2 attack | a ball of the same ε; three other readings stand on {ref}`the page on Section IV.C <chen-iv-c>` | the literal meaning |
 # | claims on the order of networks | tested literally; a correlation or a ranking needs all networks of the published table | no bound is named |
-# | images of the attack | all that are drawn; success counts the correctly classified ones; how many is not stated | “ACC − accuracy under attack” cannot exceed ACC, but an ASR of 1 is printed at an ACC of 0.8869 |
+# | images of the attack | all that are drawn (the paper states no number); success is a share of the correctly classified ones | “ACC − accuracy under attack” cannot exceed ACC, but an ASR of 1 is printed at an ACC of 0.8869 |
 #
 # :::
 #

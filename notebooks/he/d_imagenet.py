@@ -237,9 +237,9 @@ page.box(
     if facts else "Not measured yet.",
     "Of {attacked.of} attacked photographs the vote is right on {attacked.hits} (95%: {attacked.low:.0f} to "
     "{attacked.high:.0f}%); of all {benign.of}, on {margin.percent:.0f}% (paper: {margin.paper}%). "
-    "The attack's own noise leaves " + ("all copies" if overfits else "{own:.0f}% of the copies")
-    + " of the {images} tested photographs misclassified, "
-    "fresh noise " + "only " * overfits + "{others:.0f}%.",
+    "On {images} of the attacked ones, the attack's own noise leaves "
+    + ("all copies" if overfits else "{own:.0f}% of the copies") + " misclassified, fresh noise "
+    + "only " * overfits + "{others:.0f}%.",
     f"Our network is far smaller{', our attack shorter' * bool(shorter)} than the paper's.",
     facts=facts,
     picture=summaries.draw_copies(best, under_noise) if facts else None,

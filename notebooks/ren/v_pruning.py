@@ -295,10 +295,10 @@ page.box(
     "Does pruning (greys become black or white) make look-alike images with different labels look different?",
     figures.first(facts, ("always", f"Yes, {PRICE}"), ("traded", f"Mostly, {PRICE}"),
                   ("differ", "With the strongest pruning they do."), "Not in these networks."),
-    "With white, the strongest pruning lowers the similarity across the label change from {sides.plain:.3f} "
-    "to {sides.pruned:.2f} (paper: {sides.paper:.2f}) and raises that of digit and last image with its label "
-    "from {digit.plain:.2f} to {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
-    figures.first(facts, ("exact", f"{GROWTH}; the rest depends on pixels of exactly {{level}}."),
+    "Towards white, the strongest pruning lowers the similarity across the label change from "
+    "{sides.plain:.3f} to {sides.pruned:.2f} (paper: {sides.paper:.2f}) and raises that of digit and last "
+    "image with its label from {digit.plain:.2f} to {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
+    figures.first(facts, ("exact", f"{GROWTH}; the others depend on pixels of exactly {{level}}."),
                   ("traded", f"{GROWTH}."), ""),
     facts=facts, picture=figures.draw_pruning(best) if facts else None,
     alt="Two panels, towards white and black, without pruning and at three strengths of it: the similarity "

@@ -83,10 +83,13 @@ page.figure("figure-5", sweeps, lambda runs: display.image_table(
 # %% [markdown]
 # ## Table 2: errors in the boxes
 #
-# Each row is the box (hyper-rectangle) of an attack's $b$ widest intervals, $b$ as printed, or of all pixels that every example changes if
-# fewer. $M_1$ to $M_{10}$: share of its 1,000 samples misclassified. For the pointwise attack, whose examples change different pixels, one example is enough, and each interval is $[0, 1]$ as in the
-# paper. $s_{(i)}$ is the width of the narrowest interval. The paper does not say which image it took ({ref}`one choice <one-choice>`); what it says of attacks
-# in general is tested over fifty digits.
+# All attacks target $M_1$: NewtonFool (NF), the fast gradient sign method (FGSM), Carlini and Wagner's L2 attack (CW2), the basic iterative method
+# (BIM), the pointwise attack (PW) and the momentum iterative method (MI). The examples of a row have the printed wrong class or, where too few have
+# this class, the most frequent one. The row is the box (hyper-rectangle) of their $b$ widest intervals (column $d$): $b$ as printed, or all pixels
+# that every example changes, if these are fewer. Columns $M_1$ to $M_{10}$ have the share of random images of the box (1,000 at full scale) that a
+# network misclassifies. The examples of PW change different pixels, so that a pixel changed by a single example can be in its box; all intervals of
+# this box are $[0, 1]$, as in the paper. $s_{(i)}$ is the width of the narrowest interval. The paper does not say which image it took
+# ({ref}`one choice <one-choice>`); what it says of attacks in general is tested over fifty digits.
 
 # %%
 page.table("table-2", (sweeps, fifty), lambda runs, digits: beyond.with_digits(
@@ -129,17 +132,16 @@ page.figure("figure-4", sweeps, lambda runs: figures.draw_pairs(runs, "table-2")
 # |---|---|---|
 # | training | batches of 64, 10 epochs, no momentum, pixels in [0, 1] | only SGD and its learning rate of 0.01 are printed; the authors' code normalises no pixel |
 # | the digit | the first 1 of the test set that all ten networks classify correctly | the paper's index is not known |
-# | settings of a sweep | 100 initial radii from 0.005 to 0.5 for the iterative attacks; 50 weights and 2 margins for CW2; 100 step lengths for NF; 100 sizes from the first successful one on for FGSM; 200 starts for PW | the paper prints none; the published script, for the basic iterative method in L1, has 100 radii from 0.01 to 1; all from 0.5 on give the same image |
+# | settings of a sweep | 100 initial radii from 0.005 to 0.5 for the iterative attacks; 50 weights and 2 margins for CW2; 100 step lengths for NF; 100 sizes from the first successful one on for FGSM; 200 starts for PW | the paper prints none; the published script, for the basic iterative method in L1, has 100 radii from 0.01 to 1; from 0.5 on its steps do not reach the ball, and all radii give the same image |
 # | variant of the attacks | that of Foolbox 2: it searches for the radius of the ball and keeps the nearest example; a targeted attack succeeds if its class has a probability above one half | the published script uses its interface |
 # | NewtonFool's gradient | that of the probability, as published | Foolbox 2 divides the gradient of the cross-entropy by the probability where the chain rule multiplies, so that its steps end shorter |
-# | thresholds for the kinds of boxes | a half, 5% and a quarter ({ref}`Section 2.1 <shu-2-1>`) | the paper says “most”, “correctly” and “a significant share” |
+# | thresholds for the kinds of boxes in {ref}`Section 2.1 <shu-2-1>` | a half, 5% and a quarter | the paper says “most”, “correctly” and “a significant share” |
 #
 # *Chosen with a result in sight:*
 #
-# - *Values of one image.* By half a unit of the last printed decimal, 64 of the values of one image in Tables 2 to 10 had
-#   agreed and 159 had differed, before {ref}`a rule <one-choice>` took both for chance.
-# - *Size of a box.* A size that equals the printed number because the rule takes this number is without
-#   a mark. All sizes are shown ({ref}`shu-2-1`).
+# - *Values of one image.* To the printed precision (half a unit of the last decimal), 64 values of one image in Tables 2 to 10 had
+#   agreed and 159 had differed. {ref}`The rule <one-choice>` that gives such values a dash was written afterwards.
+# - *Size of a box.* Where $b$ is the printed number, the size has no mark. The rates at other sizes are shown ({ref}`shu-2-1`).
 
 # %%
 page.finish()

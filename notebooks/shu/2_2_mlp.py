@@ -225,10 +225,11 @@ page.box(
     prose.first(facts, ("depends", "Around our two digits it depends on which pixels may vary."),
                 "Around our two digits it matters little which pixels may vary."),
     "Random images draw pixels between the extremes of misclassified versions of a {first.digit} and a "
-    "{second.digit}. If pixels changed in all versions vary, the attacked network misclassifies "
-    "{first.all:.0f}% and {second.all:.0f}%; if those changed in any, {first.any:.0f}% and {second.any:.0f}% "
-    "(paper's {first.digit} and {second.digit}: {first.paper:.0f}% and {second.paper:.0f}%).",
-    "The paper's digits are unknown; text and scripts differ in the rule.",
+    "{second.digit}. If only pixels changed in every version vary, the attacked network misclassifies "
+    "{first.all:.0f}% and {second.all:.0f}%; with those changed in any, {first.any:.0f}% and "
+    "{second.any:.0f}% (paper's {first.digit} and {second.digit}: {first.paper:.0f}% and "
+    "{second.paper:.0f}%).",
+    "The paper's digits are unknown; its text and scripts have different rules.",
     facts=facts, picture=beyond.draw_boxes(facts) if facts else None, results=(sweeps,),
     alt="Bars in two groups, by which pixels are random: the share of random images around a five and a "
         "seven that the attacked perceptron misclassifies, beside the published shares.")

@@ -310,7 +310,7 @@ if len(shown := page.best(example)):
         if (facts["attack"] or 0) > 50 and (facts["five"]["percent"] or 0) < 5 else
         "Not in this run: compare how many images an attack flips with how many noise flips.",
         "Of {tried} images {attack:.0f}% can be attacked (paper: {paper.attack:.0f}%). In {draws:,} "
-        "tries noise of five times the attack's length flips {five.hits} of {five.of} of these (95%: "
+        "tries each, noise of five times the attack's length flips {five.hits} of {five.of} of these (95%: "
         "{five.low:.0f} to {five.high:.0f}%; paper: {paper.five:.0f}%), tenfold noise {ten.hits} "
         "({ten.low:.0f} to {ten.high:.0f}%; paper: {paper.ten:.0f}%).",
         "We chose the training to match published values, the {paper.attack:.0f}% among them.",

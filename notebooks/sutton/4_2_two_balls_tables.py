@@ -73,8 +73,10 @@ def theorem_6_at(n, delta, which="log_exact"):
 #
 # {doc}`The page of this paper </book/sutton>` says how a bound is tried (*Where it stands*) and what [derived] means (*The idea in one
 # inequality*); [lost] is missing in our copy, [assumed] is our choice; {ref}`How to read this book <verdict-words>` has the badges. Exact values on
-# the grid are for uniform data. $(a)_+$ is $\max(a, 0)$. As in {ref}`Section 4.1 <sutton-4-1>`, $\tau_n(x)$ is the share of the unit ball beyond a plane at distance $x$ from
-# its centre, and $f_n$ the density of one coordinate of a uniform point.
+# the grid are for uniform data. $\ell$ is the class of the point $x$, $\mathbb B^n_\delta$ the ball of radius $\delta$ around the origin; noise $s$
+# is uniform in it. $(a)_+$ is $\max(a, 0)$. As in {ref}`Section 4.1 <sutton-4-1>`, $\tau_n(x)$ is the share of the unit ball beyond a plane at
+# distance $x$ from its centre, and $f_n$ the density of one coordinate of a uniform point. Lemma 23 of that section gives
+# $\tau_n(x) \le \tfrac12(1 - x^2)^{n/2}$.
 #
 # ## Equation 1: two balls and a plane between
 #
@@ -162,8 +164,8 @@ check(page, "theorem-5", again=lambda n, epsilon, delta: cap_share(n, delta - ep
 # :::{dropdown} Proof idea, and the exact value
 # Point and noise are both random. Together they must cover the distance $\epsilon$ to the plane. Cut it in two: either the point has covered at
 # least $\epsilon - \tau$ of it, or the noise covers more than $\tau$. Both are caps, and the two bounds of Lemma 23 are equal at
-# $\tau = \epsilon\delta/(1 + \delta)$, which gives the theorem [derived; whether its factor is $A^n$ or $A$ is lost]. Exact for
-# uniform data:
+# $\tau = \epsilon\delta/(1 + \delta)$, which gives the theorem, as $\tfrac12(1 + K) \le K$ [derived; whether its factor is $A^n$ or $A$ is lost].
+# Exact for uniform data:
 #
 # $$\Pr(f(x+s) \ne \ell) = \int_{-1}^{1} f_n(t)\, \tau_n\!\left(\frac{\epsilon - t}{\delta}\right) dt .$$
 # :::
@@ -219,7 +221,8 @@ page.figure(
 # derivative is positive almost everywhere. That theorem speaks of the values of $\sigma$ at points with $\sigma' = 0$, not of these points, so the
 # two words alone are not enough. Take a Cantor set $\mathcal K$ of positive length and let $\sigma'$ be proportional to the distance from
 # $\mathcal K$: then $\sigma$ is strictly increasing and continuously differentiable, yet its gradient is zero on all of $\mathcal K$. An attack
-# that starts there has no direction. The theorem holds if $\sigma' > 0$ and $L' > 0$ almost everywhere, as for every loss and sigmoid in use.
+# that starts there has no direction. The theorem holds if $\sigma' > 0$ and $L' > 0$ almost everywhere, for example for the logistic function with
+# squared error or cross-entropy.
 # :::
 
 # %%
@@ -251,7 +254,7 @@ page.statement(
 # :::{dropdown} Proof idea
 # Of two points $x$ and $z$ of one class, all these perturbations carry $x$ across as soon as $x$ lies at most $\gamma$ farther from the plane than
 # $z$, and this condition is not only enough but necessary. It holds if $x$ is not more than $\gamma/2$ behind the centre of the ball and $z$ not
-# more than $\gamma/2$ before it; hence the square, and half of the margin for each. Exact for uniform data: $\Pr(T_z - T_x \le \gamma)$, where
+# more than $\gamma/2$ before it; hence the square, and half of $\gamma$ for each. Exact for uniform data: $\Pr(T_z - T_x \le \gamma)$, where
 # $T$ is the coordinate towards the plane; it depends neither on $\epsilon$ nor on the class.
 # :::
 
@@ -261,13 +264,14 @@ check(page, "theorem-8", again=lambda n, gamma: crossing(n, gamma, 1.0))
 # %% [markdown]
 # ## Definition 3: bounded density
 #
-# Theorems 4 to 6 can fail if all points of a class could lie in one place of its ball. Definition 3 excludes this. It asks for a density $p$ that
-# is zero outside a ball of radius $r$ around some $c$, and at most $K$ times the uniform density inside:
+# Theorems 4 to 6 and 8 can fail if the points of a class may gather in small parts of its ball. Definition 3 limits this. It asks for a density $p$
+# that is zero outside a ball of radius $r$ around some $c$, and at most $K$ times the uniform density inside:
 #
 # $$\sup_x p(x) \le \frac{K}{r^n V^n}, \qquad K = A^n .$$
 #
 # Here $V^n$ is the volume of the unit ball; $K = 1$ is the uniform law itself. [derived; $A^n$ or $A$ is lost.] A Gaussian with standard deviation
-# 0.5, cut off at the unit ball, has $K < 8$ in every dimension; the uniform law on a ball of radius 0.9 has $K = 0.9^{-n}$. If $K$ stays bounded as
+# 0.5, cut off at the unit ball, has $K < 8$ in every dimension; the uniform law on a ball of radius 0.9 inside the unit ball has $K = 0.9^{-n}$ for
+# $r = 1$. If $K$ stays bounded as
 # $n$ grows, the order of the bounds above in $n$ does not change. If it grows like $A^n$, a bound says something only where $A^2$ times its base is
 # below 1.
 
@@ -276,8 +280,8 @@ page.statement(
     "definition-3",
     data={"dimension": 50, "half_ball_beyond_the_plane": 2 * cap_share(50, epsilon),
           "allowed_by_K_1": float(tail(50, epsilon)), "allowed_by_K_2": float(2 * tail(50, epsilon))},
-    note="The half ball that faces the plane has K = 2 and exactly twice the uniform mass beyond it: the "
-         "constant cannot be improved.")
+    note="The half ball that faces the plane has K = 2 and exactly twice the uniform mass beyond the plane: "
+         "the factor K on this mass cannot be improved.")
 
 # %% [markdown]
 # ## Definition 2: bounded density of several points

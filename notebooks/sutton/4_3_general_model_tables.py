@@ -56,19 +56,23 @@ page = start("sutton/4_3_general_model_tables", globals())
 scale = page.scale(smoke=dict(draws=2_000), quick=dict(draws=20_000), paper=dict(draws=20_000))
 
 # %% [markdown]
-# The statements of the section, one by one; {ref}`the page on curved boundaries <sutton-4-3>` has what they come to. A plane through the origin has unit normal $v$. The surface $S$ is this plane, bent: above the point $p$ of the plane it lies at height $g(p)$.
-# Everything is about class 0, below the surface; class 1 is symmetric. $\eta$ is the distance of the data's centre from the plane, $r$ the radius
-# of the ball that holds them, $L$ the steepest slope of $g$ (its Lipschitz constant), and $G(\alpha)=\Pr(|g(\pi x)|\le\alpha)$ is the probability
-# that the surface above or below a point lies within $\alpha$ of the plane. {doc}`The page of this paper
+# The statements of the section, one by one; {ref}`the page on curved boundaries <sutton-4-3>` has what they come to. {doc}`The page of this paper
 # </book/sutton>` says how a bound is tried (*Where it stands*) and what [derived] means (*The idea in one inequality*); [lost] is missing in our
-# copy, [assumed] is our choice; {ref}`How to read this book <verdict-words>` has the badges. Theorems 14 and 16 are sampled under a roof
-# ($g(p) = -L\lvert p_1\rvert$): a case counts as a counterexample if the whole 95% Clopper–Pearson interval of its random trials lies beyond the bound.
+# copy, [assumed] is our choice; {ref}`How to read this book <verdict-words>` has the badges.
+#
+# A plane through the origin has unit normal $v$. The surface $S$ is this plane, bent: above the point $p$ of the plane it lies at height $g(p)$.
+# Everything is about class 0, below the surface; class 1 is symmetric. $\eta$ is the distance of the data's centre from the plane, $r$ the radius
+# of the ball that holds them, $K \ge 1$ bounds their density ({ref}`Definition 3 <sutton-4-2-tables>`; 1 for uniform data), $L$ is the steepest
+# slope of $g$ (its Lipschitz constant). $\pi x$ is the foot of the point $x$ in the plane, and $G(\alpha)=\Pr(|g(\pi x)|\le\alpha)$ the probability
+# that the surface above or below a point lies within $\alpha$ of the plane. $\mathbb B^n_\delta$ is the ball of radius $\delta$ around the origin;
+# noise $s$ is uniform in it. $(a)_+$ is $\max(a, 0)$. {ref}`Lemma 23 <sutton-4-1>` bounds the share of a ball beyond a plane. Theorems 14 and 16 are
+# tried at random under a roof ($g(p) = -L\lvert p_1\rvert$): a counterexample has its whole 95% Clopper–Pearson interval beyond the bound.
 
 # %% [markdown]
 # ## Equation 2: two distances
 #
-# For a point $x$ with foot $\pi x$ in the plane, the **directed** distance $d_S(x) = x\cdot v - g(\pi x)$ is measured straight along $v$ and has a
-# sign. The true one, $\mathrm{dist}(x, S)$, is the distance to the nearest point of the surface and is never larger:
+# The **directed** distance of a point $x$, $d_S(x) = x\cdot v - g(\pi x)$, is measured straight along $v$ and has a sign. The true one,
+# $\mathrm{dist}(x, S)$, is the distance to the nearest point of the surface and is never larger:
 #
 # $$\mathrm{dist}(x, S) \le |d_S(x)| .$$ (sutton-eq-2)
 #
@@ -155,11 +159,10 @@ check(page, "theorem-9", again=lambda n, eta, lipschitz: beyond_graph(n, eta, la
 #
 # $$\Pr(f(x)=0) \ge 1-\tfrac12K\left(1-(\eta/r)^2\right)^{n/2}$$
 #
-# for $0 \le \eta \le r\text{ and }r > 0$ [derived]. $K \ge 1$ bounds the density (Definition 3), 1 for uniform data. With $r = 1$ and $\eta = \epsilon$ this
-# is Theorem 4.
+# for $0 \le \eta \le r\text{ and }r > 0$ [derived]. With $r = 1$ and $\eta = \epsilon$ this is Theorem 4.
 #
 # :::{dropdown} Proof idea
-# For a plane $g = 0$, so $\alpha = 0$ is best, and what is left is the share of a ball beyond a plane at distance $\eta$ of its centre: a cap.
+# For a plane $g = 0$, so $\alpha = 0$ is best, and what is left is the share of a ball beyond a plane at distance $\eta$ from its centre: a cap.
 # Lemma 23 bounds it by a half ball.
 # :::
 
@@ -175,8 +178,7 @@ check(page, "corollary-10", again=lambda n, eta, r: cap_share(n, eta / r))
 #
 # :::{dropdown} Proof idea
 # By {eq}`sutton-eq-2` a perturbation of norm $\delta$ straight along $v$ suffices if the surface is at most $\delta$ above the point. That fails
-# only if the surface strays by more than $\alpha$ or the point is more than $\delta - \alpha$ below the plane. The sum of these two chances bounds
-# the share of points that are safe.
+# only if the surface strays by more than $\alpha$ or the point is more than $\delta - \alpha$ below the plane. These two chances are added.
 # :::
 
 # %%
@@ -188,8 +190,7 @@ check(page, "theorem-11", again=lambda n, eta, lipschitz, delta: beyond_graph(
 #
 # $$\Pr(\exists s\in\mathbb B^n_\delta: f(x+s)=1) \ge 1-\tfrac12K\left(1-\left(\frac{\delta-\eta}{r}\right)^2\right)^{n/2}$$
 #
-# for $\eta \ge 0, r > 0\text{ and }\eta \le \delta \le \eta + r$ [derived]. $K \ge 1$ bounds the density (Definition 3), 1 for uniform data. With $r = 1$ and
-# $\eta = \epsilon$ this is Theorem 5.
+# for $\eta \ge 0, r > 0\text{ and }\eta \le \delta \le \eta + r$ [derived]. With $r = 1$ and $\eta = \epsilon$ this is Theorem 5.
 #
 # :::{dropdown} Proof idea
 # Again $\alpha = 0$: only the points in the cap farther than $\delta$ from the plane are safe. In high dimension a ball has next to nothing there
@@ -215,8 +216,8 @@ check(page, "corollary-12", again=lambda n, eta, delta, r: cap_share(n, (delta -
 # :::{dropdown} Proof idea
 # Split the points by their distance to the surface. Those nearer than $\tau$, or already wrong, are few: Lemma 13 turns their distance into a
 # directed distance, and Theorem 9's argument counts them. For the others, noise must leave the cone of Lemma 13, and the part of the noise ball
-# outside the cone fits into a cap at height $z$, whose share is at most $\varphi(\tau)$ by Lemma 23. The cap is less than a half ball only for
-# $\tau \ge L\delta$; hence $\mathcal T = [L\delta, \delta]$. For $L > 1$ this interval is empty and $\mathcal T = \{\delta\}$, $\varphi = 0$.
+# outside the cone fits into a cap beyond distance $z$, whose share is at most $\varphi(\tau)$ by Lemma 23. The cap is at most a half ball only for
+# $\tau \ge L\delta$; hence $\mathcal T = [L\delta, \delta]$. For $L > 1$, where it is empty, $\mathcal T = \{\delta\}$ and noise cannot cross ($\varphi = 0$).
 # :::
 
 # %%
@@ -230,9 +231,8 @@ check(
 #
 # $$\Pr(f(x+s)=1) \le \tfrac12(1+K)\left(1-\left(\frac{\eta}{r+\delta}\right)^2\right)^{n/2}$$
 #
-# for $\delta > 0$, $r > 0\text{ and }0 \le \eta \le r + \delta$ [derived]. $K \ge 1$ bounds the density (Definition 3), 1 for uniform data. With $r = 1$,
-# $\eta = \epsilon$ and uniform data ($K = 1$) this is Theorem 6. For $K > 1$ the factor $\tfrac12(1 + K)$ of our proof is smaller than the factor
-# $K$ in our form of Theorem 6; the paper's own factor is lost.
+# for $\delta > 0$, $r > 0\text{ and }0 \le \eta \le r + \delta$ [derived]. With $r = 1$, $\eta = \epsilon$ and $K = 1$ this is Theorem 6. For
+# $K > 1$ the factor $\tfrac12(1 + K)$ is smaller than the factor $K$ in our form of Theorem 6; the paper's own factor is lost.
 #
 # :::{dropdown} Proof idea
 # For a plane $\kappa = 1$ and $z(\tau) = \tau$. Placing the split at $\tau = \delta\eta/(r+\delta)$ makes both caps equally large in proportion to
@@ -253,13 +253,13 @@ check(page, "corollary-15", again=lambda n, eta, delta, r: crossing(n, eta / r, 
 # \end{aligned}
 # $$
 #
-# for $n \ge 2$, $\eta \ge 0$, $L \ge 0$, $\delta > 0$, $\gamma \ge 0$ [derived]. Two points $x$ and $z$ of class 0 are drawn. $S_{\gamma,\delta}(z)$ is the set of perturbations of norm up to $\delta$ that carry $z$ past the
-# surface by at least $\gamma$.
+# for $n \ge 2$, $\eta \ge 0$, $L \ge 0$, $\delta > 0$, $\gamma \ge 0$ [derived]. Two points $x$ and $z$ of class 0 are drawn.
+# $S_{\gamma,\delta}(z)$ is the set of perturbations $s$ of norm up to $\delta$ with $d_S(z+s) \ge \gamma$.
 #
 # :::{dropdown} Proof idea
-# The same perturbation moves $x$ and $z$ equally; over different ground the surface differs by at most $L\delta$ for each of them. So all these
-# perturbations also work on $x$ if $x$ is not deeper than $z$ by more than $\xi = \gamma - 2L\delta$. Let $z$ lie below a height $t$ and $x$ above
-# $t - \xi$: two independent events, whose probabilities multiply.
+# A perturbation moves $x$ and $z$ equally, while the height of the surface above each of them changes by at most $L\delta$. So all perturbations of
+# the set carry $x$ across, too, if $d_S(x) \ge d_S(z) - \xi$ with $\xi = \gamma - 2L\delta$. This holds if $d_S(z) \le t$ and
+# $d_S(x) \ge t - \xi$: two independent events, whose probabilities multiply.
 # :::
 
 # %%
@@ -274,7 +274,7 @@ check(
 #
 # $$\Pr(f(x+s)=1\ \forall s\in S_{\gamma,\delta}(z)) \ge \left(1-\tfrac12K\left(1-\left(\tfrac{\gamma}{2r}\right)^2\right)^{n/2}\right)_+^2$$
 #
-# for $r > 0\text{ and }0 \le \gamma \le 2 r$ [derived]. $K \ge 1$ bounds the density (Definition 3), 1 for uniform data. With $r = 1$ this is Theorem 8.
+# for $r > 0\text{ and }0 \le \gamma \le 2 r$ [derived]. With $r = 1$ this is Theorem 8.
 #
 # :::{dropdown} Proof idea
 # For a plane $\xi = \gamma$, and $\delta$ no longer matters. Half of $\gamma$ is given to each point, so each fails with the chance of a cap at

@@ -71,8 +71,10 @@ def flipped(dimension, gap, delta):
 #
 # {doc}`The page of this paper </book/sutton>` says how a bound is tried (*Where it stands*) and what [derived] means (*The idea in one
 # inequality*); [lost] is missing in our copy, [assumed] is our choice; {ref}`How to read this book <verdict-words>` has the badges.
-# Each class fills half of a unit ball evenly; its flat side lies $\epsilon$ from the plane $x_1 = 0$. $\tau_n(x)$ is the share of the $n$-dimensional unit ball beyond a plane at distance $x$ from its centre; $\Phi$ is
-# the standard normal distribution function.
+# Each class fills half of a unit ball evenly; its flat side lies $\epsilon$ from the plane $x_1 = 0$, so that the margin, the gap between the classes,
+# is $2\epsilon$ wide. $\ell$ is the class of the point $x$, $\mathbb B^n_\delta$ the ball of radius $\delta$ around the origin; noise $s$ is uniform in
+# it. $\tau_n(x)$ is the share of the $n$-dimensional unit ball beyond a plane at distance $x$ from its centre, at most
+# $\tfrac12(1 - x^2)^{n/2}$ by Lemma 23 of {ref}`Section 4.1 <sutton-4-1>`; $\Phi$ is the standard normal distribution function.
 
 # %% [markdown]
 # ## Equation 5: the classifier
@@ -95,8 +97,6 @@ page.statement(
 # $$\Pr(\exists s\in\mathbb B^n_\delta: f(x+s)\ne\ell) \ge 1-(1-(\delta-\epsilon)^2)^{n/2}$$
 #
 # for $\epsilon \ge 0\text{ and }\epsilon \le \delta \le 1 + \epsilon$ [derived].
-#
-# The bound depends on $\delta - \epsilon$ only.
 #
 # :::{dropdown} Proof idea
 # A point is out of reach of all attacks of norm $\delta$ only if it is deeper than $\delta - \epsilon$ in its half-ball. These points form a cap,
@@ -172,8 +172,8 @@ page.figure(
 # paper's statement.
 #
 # :::{dropdown} Proof idea
-# In high dimension nearly all points lie within about $1/\sqrt n$ of the plane: a slab of half-width $\beta_p$ holds at least the share $p$ of
-# them, with $\beta_p^2 = 1-(1-p)^{2/n}$. Noise moves a point by about $\delta/\sqrt n$ along the normal, which is the same order. So a point of the
+# In high dimension nearly all points lie within a few times $1/\sqrt n$ of the plane: the slab of half-width $\beta_p$ holds at least the share $p$
+# of the points. Noise moves a point by about $\delta/\sqrt n$ along the normal, which is the same order. So a point of the
 # slab crosses with a chance that does not shrink, at least the cap beyond $\beta_p/\delta$. For large $n$ the cap becomes a tail of the normal law
 # $\Phi$, and $p$ is chosen to make the product large.
 # :::
@@ -193,15 +193,15 @@ check(page, "theorem-20", again=lambda n, delta: crossing(n, 0.0, delta, 0.0), e
 # (sutton-6-5)=
 # ## Definition 21: stable against every perturbation
 #
-# Section 6.5 distinguishes two notions, of the worst perturbation and of a typical one: where some perturbation flips the label, a point is
-# {term}`unstable`, and yet it can be {term}`stable` with confidence. Both are evaluated at points of the
+# Section 6.5 distinguishes two notions, of the worst perturbation and of a typical one. A point is {term}`unstable` if some perturbation flips its
+# label; it can still be {term}`stable` with confidence, if random noise rarely does. Both notions are tried on points of the
 # {ref}`two balls of Section 4.2 <sutton-4-2>`, where ε is the distance of each centre from the plane.
 #
 # A classifier is $\delta$-*stable* at $x$ if no perturbation of norm up to $\delta$ changes the label:
 #
 # $$f(x+s) = f(x) \quad\text{for all } s\in\mathbb B^n_\delta .$$ (sutton-def-21)
 #
-# It is tried by measuring the distance to the surface and, independently, by making the strongest attack.
+# It is tried by measuring the distance to the plane and, independently, by making the strongest attack.
 
 # %%
 NORMS = (0.5, 0.9, 1.0, 1.1, 1.5)  # of epsilon
@@ -245,9 +245,9 @@ page.statement(
 # ## Figure 7: a typical point
 #
 # The figure shows points of the two balls in many dimensions: the horizontal axis is the first coordinate, the vertical axis the norm of all the
-# others. Nearly all points sit at the equator of their ball, a little more or less than $\epsilon$ from the plane. The strongest attack is the
-# short way to the plane. Random noise is much longer, but almost all of it is sideways: it lengthens the other coordinates and leaves the first one
-# nearly where it was.
+# others. Nearly all points lie close to the plane $x_1 = \pm\epsilon$ through the centre of their ball, so a little more or less than $\epsilon$
+# from the boundary. The strongest attack goes the short way to the boundary. Random noise is here up to $3\epsilon$ long, but almost all of it goes
+# sideways: it lengthens the vector of the other coordinates and leaves the first one nearly where it was.
 
 # %%
 NOISE = 3 * epsilon

@@ -292,7 +292,8 @@ page.box(
     "attackable on CIFAR-10 ({pairs.cifar10} pairs; paper: {paper.cifar10:.0f}%), {fashion_mnist:.0f}% on "
     "clothes ({pairs.fashion_mnist}; paper: {paper.fashion_mnist:.0f}%), {gtsrb:.0f}% on traffic signs "
     "({pairs.gtsrb}; paper: {paper.gtsrb:.0f}%).",
-    "Images of zero gradient count as attackable; on the pairs of the choice this fits the paper better.",
+    "Images of zero gradient count as attackable, which fits the paper better on the pairs of the "
+    "choice.",
     facts=facts, picture=study.draw_test(shares),
     alt="Bars for three data sets: the share of attackable test images, ours and the paper's.")
 

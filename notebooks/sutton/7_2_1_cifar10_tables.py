@@ -94,7 +94,8 @@ page.table("table-4", (pairs, again), figures.with_retraining(
 # %% [markdown]
 # ## Table 5: attackable images
 #
-# Images with a gradient of exactly zero count as attackable.
+# A cell holds shares of the correctly classified training and test images in percent. An image counts as attackable if a step flips its label or
+# the loss gradient is exactly zero; {ref}`the page on CIFAR-10 <sutton-7-2-1>` has both counts.
 
 # %%
 page.table("table-5", (pairs, again), figures.with_retraining(
@@ -103,9 +104,11 @@ page.table("table-5", (pairs, again), figures.with_retraining(
 # %% [markdown]
 # ## Tables 6 to 8: Euclidean, ℓ₁ and ℓ∞ norms of the attacks
 #
-# Each cell gives the mean norm of the steps that flip a label, and the standard deviation in brackets. Pixels lie between 0 and 1. The paper
-# calls the attacks localised. The claim counts as holding if the ratio of the largest to the mean change of an attack exceeds that of a random
-# direction in every problem.
+# Each cell gives the mean norm of the smallest steps that flip a label, and the standard deviation in brackets. Pixels lie between 0 and 1. The
+# ℓ₁ norm adds up how much every channel of every pixel changes; the ℓ∞ norm is the largest such change.
+#
+# The paper calls the attacks localised. This claim (Table 8) counts as holding if the ratio of the largest to the mean change of an attack exceeds
+# that of a random direction in every problem.
 
 # %% [markdown]
 # ## Table 6: Euclidean norm
@@ -123,9 +126,10 @@ for item, norm, limit in (("table-7", "l1", None), ("table-8", "linf", LIMIT)):
 # %% [markdown]
 # ## Tables 9 to 12: images that noise flips
 #
-# $\delta$ is the norm of the noise in units of the attack's. Its values are lost in our copy of the paper except the 5 of Table 11: the 10 of Table 12 follows from Figures 11 and 12, and
-# the 1 and 2 of Tables 9 and 10 are assumed. "Almost insensitive" names no
-# bound and is not tested.
+# A cell holds shares of the training and test images that a step flips, in percent: of those whose label at least one noise sample flips, too.
+# $\delta$ is the norm of the noise in units of the attack's. Its values are lost in our copy of the paper except the 5 of Table 11: the 10 of
+# Table 12 follows from Figures 11 and 12, and the 1 and 2 of Tables 9 and 10 are assumed. "Almost insensitive" (Tables 9 and 10) names no bound and
+# is not tested.
 
 # %% [markdown]
 # ## Table 9: the norm of the attack
@@ -148,9 +152,8 @@ page.table("table-12", (pairs, again), figures.with_retraining(lambda u: tables.
 # ## Figures 8 to 10: ℓ₁, Euclidean and ℓ∞ norm of the attacks, image by image
 #
 # A *violin* shows a distribution: it is wide where many images have an attack of that norm. Training images are on the left, test
-# images on the right; a line marks the median. The ℓ₁ norm adds up how much every channel of every pixel changes; the ℓ∞ norm is the largest
-# such change. The paper's text names the norm of Figure 9 only; that Figures 8 and 10 show ℓ₁ and ℓ∞, in this order, follows from
-# Figure 13. Figures 8, 9, 10 and 13 show the nine pairs of neighbouring classes.
+# images on the right; a line marks the median. The paper's text names the norm of Figure 9 only; that Figures 8 and 10 show ℓ₁ and ℓ∞, in this
+# order, follows from Figure 13. Figures 8, 9, 10 and 13 show the nine pairs of neighbouring classes.
 
 # %% [markdown]
 # ## Figure 9: Euclidean norm
@@ -216,8 +219,8 @@ publish_example("figure-12", 0, "aeroplane")
 # %% [markdown]
 # ## Figure 13: norms of the smallest random perturbations that flip a label
 #
-# The paper's value of $\delta$ is lost; the figure uses the largest, ten, so that each perturbation has about ten times the norm of the
-# attack for any network.
+# For each image the smallest of the random perturbations that flip its label is shown. The paper's value of $\delta$ is lost; the figure uses the
+# largest, ten. A sample from a ball of so many dimensions has nearly its radius, so each perturbation has about ten times the norm of the attack.
 
 # %%
 def random_and_attack(runs):
@@ -248,7 +251,7 @@ page.figure("figure-14", shown, figures.draw_detail, data=figures.detail_data,
 #
 # | choice | ours | why |
 # |---|---|---|
-# | pixel range of the norms | from 0 to 1 | inferred: the interval is lost; the published norms are multiples of 1/51, our step size (5/255) |
+# | pixel range of the norms | from 0 to 1 | inferred: the interval is lost; the Euclidean norms of the two attacks in Figures 11 and 12 are multiples of 1/51, our step size (5/255) |
 # | pixels that enter the network | from 0 to 1 | not stated: results are normalised "regardless of the native scaling"; compared with standardised ones in {ref}`sutton-7-2-3` |
 # | the random perturbations | one set of 2,000 for all images, norms and networks | the text says one set; that all networks share it is our choice |
 # | number of networks | one a problem, and five more of *aeroplane – cat* for its range | as in the paper; the other intervals do not cover differences between networks |

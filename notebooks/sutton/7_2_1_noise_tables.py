@@ -45,7 +45,7 @@ from report import reference
 from report.page import start
 
 page = start("sutton/7_2_1_noise_tables", globals())
-PAPER = reference.paper("sutton")
+PAPER, FIGURES = reference.paper("sutton"), (("figure-15", "cube"), ("figure-16", "ball"))
 
 # %% [markdown]
 # Every table and figure of the section beside the printed one; {ref}`the page on training with noise <sutton-7-2-1-noise>` has what they come to.
@@ -54,17 +54,26 @@ PAPER = reference.paper("sutton")
 # %%
 # At full scale this page shows what the other page has computed; else it computes small networks.
 page.scale(**experiments.NOISE | {"quick": experiments.NOISE["smoke"]})
-compared = training_noise.compared(page, page.results(experiments.training_noise))
+noisy = page.results(experiments.training_noise)
+compared = training_noise.compared(page, noisy)
 
 # %% [markdown]
-# Lines of the figures join means over the measured pairs; crosses are the published values of the same pairs. A training failed if its network
-# classifies hardly more than half of its training images correctly; lines leave its pair out, unless no other is left.
-#
+# Lines of the figures join means over the pairs that are measured at every level shown, so that their points can be compared; crosses are the
+# published means of the same pairs. The statements below figures and tables rest on these pairs, too. A training failed if its network
+# classifies hardly more than half of its training images correctly; lines leave its pair out, unless no other is left. Counts of runs include
+# the networks without noise.
+
+# %%
+for item, kind in FIGURES:
+    page.text(compared[kind], partial(training_noise.pairs_of_curves, kind),
+              f"{PAPER[item].label} has means over {{pairs}}.")
+
+# %% [markdown]
 # ## Figure 15: L∞ noise
 # ## Figure 16: L2 noise
 
 # %%
-for item, kind in (("figure-15", "cube"), ("figure-16", "ball")):
+for item, kind in FIGURES:
     page.figure(item, compared[kind], partial(training_noise.draw, kind),
                 data=partial(training_noise.curves, kind), rests=experiments.ATTACKED,
                 caption=f"Sutton et al., {PAPER[item].label}: training with uniform noise in an "
@@ -74,10 +83,18 @@ for item, kind in (("figure-15", "cube"), ("figure-16", "ball")):
 
 # %% [markdown]
 # A column of the tables is a class pair, by the numbers of its classes (0 is the aeroplane, 1 the automobile, and so on). The rows give the
-# accuracy and the share of attackable images in percent, then the mean of three norms, with the standard deviation in brackets. An image of
-# zero gradient or without a successful attack enters them by the way whose spread fits ({ref}`sutton-7-2-1-noise`). Failed trainings stay in
-# the tables.
+# accuracy and the share of attackable images in percent, then the mean of three norms, with the standard deviation in brackets. The captions call
+# the L∞ ball a cube and the L2 ball a ball. Failed trainings stay in the tables.
 #
+# The norms can be averaged in three ways: over *attacked images*, whose label a step flips; over *all images (others 0)*, with norm 0 where no
+# step does; or over *attacked and zero-gradient images*, with norm 0 for a zero gradient. In the third way alone a zero gradient counts as
+# attackable. Tables and figures take the way whose ratio of standard deviation to mean is nearest to the published one
+# ({ref}`sutton-7-2-1-noise`).
+
+# %%
+page.text(noisy, training_noise.averaging_in_words)
+
+# %% [markdown]
 # ## Table 13: L∞ noise, smallest level
 # ## Table 14: L2 noise, smallest level
 # ## Table 15: L∞ noise, middle level
@@ -96,9 +113,9 @@ for (kind, n), number in NUMBER.items():
 # | choice | ours | why |
 # |---|---|---|
 # | radii of the L∞ ball | 0.1, 0.5 and 1 (parameter `sizes` of {ref}`the other page <sutton-7-2-1-noise>`) | lost in our copy of the text; round numbers, chosen with the published accuracies in sight, so that results which depend on them are *not comparable* |
-# | largest radius | 1, although our accuracy is below that of Table 17, which suggests a smaller one | chosen before these networks were trained, and kept |
+# | largest radius | 1, the whole range of a pixel | chosen before these networks were trained, and kept whatever their accuracy |
 # | radius of the L2 ball | $a\sqrt{n/3}$ ($a$: radius of the L∞ ball; $n$ = 3,072 values in an image) | both kinds have "approximately the same Euclidean norm on average" |
-# | images that norms are averaged over | the way whose spread fits | the text speaks of successful attacks; the printed spread is not that of Tables 6 to 8 |
+# | images that norms are averaged over | the way whose spread fits (above) | the text speaks of successful attacks; the printed spread is not that of Tables 6 to 8 |
 # | noisy images, attacked images | not clipped; attacked without noise | no clipping is mentioned; a layer of the network adds the noise, in training only |
 
 # %%

@@ -68,8 +68,13 @@ page.table("table-19", (), lambda: tables.class_rows(reference.paper("sutton")["
 # %% [markdown]
 # ## Table 20: accuracy and flipped labels
 #
-# $\delta$ is the norm of the noise in units of the attack's; its four values are lost in the text and inferred. "Accurate" names no bound, so the
-# claim can be refuted but not confirmed. For "sizeable" and "tiny" only the order is tested: is adversarial susceptibility above random
+# *Adversarial susceptibility* is the share of correctly classified images that are attackable: a step flips the label, or the loss gradient is
+# exactly zero. *Random susceptibility* is the share of the images that a step flips whose label at least one noise sample flips, too.
+# $\delta$ is the norm of the noise in units of the attack's; its four values are lost in the text and inferred ({ref}`sutton-7-2-1-tables`). Rows of
+# random susceptibility stay empty for a pair without such a step.
+#
+# The paper's statement (below the table) has accurate networks, sizeable adversarial and tiny random susceptibility. "Accurate" names no bound, so
+# the statement can be refuted but not confirmed. For "sizeable" and "tiny" only the order is tested: is adversarial susceptibility above random
 # susceptibility at $\delta$ = 1 and 2 in each pair and set?
 
 # %% mystnb={"code_prompt_hide": "Hide Table 20: {type}", "code_prompt_show": "Show Table 20: {type}"} tags=["hide-output"]
@@ -80,7 +85,8 @@ page.text(pairs, lambda u: figures.failed_in_words(u, CLASSES))
 # %% [markdown]
 # ## Table 21: norms of the attacks
 #
-# Each cell gives the mean of a norm over the successful attacks, and the standard deviation in brackets. The norm ℓ₁ is the sum of all
+# Each cell gives the mean of a norm over the steps that flip a label, and the standard deviation in brackets; it is empty for a pair without such
+# a step. The norm ℓ₁ is the sum of all
 # absolute changes, ℓ₂ the Euclidean norm, ℓ∞ the largest change of one channel of one pixel.
 
 # %% mystnb={"code_prompt_hide": "Hide Table 21: {type}", "code_prompt_show": "Show Table 21: {type}"} tags=["hide-output"]

@@ -216,12 +216,12 @@ signs = page.best(pairs)
 facts = study.facts_of_signs(signs, SHARES, len(pairs.published))
 page.box(
     "Can traffic signs that look unlike each other be attacked, too?",
-    figures.first(facts, ("most", "Yes, on average most, although the paper chose them as probably more "
+    figures.first(facts, ("most", "Yes, mostly, although the paper chose them as probably more "
                                   "robust."),
                   "Yes, but fewer than half of them; the paper chose such signs as probably more robust."),
-    "A gradient step flips {step:.0f}% of test images, {counted:.0f}% with zero gradients counted (paper, "
-    "same pairs: {paper.step:.0f}%). Of {perturbed} flipped images equally long noise flips {one} "
-    "({one_percent:.1f}%; paper: {paper.one:.1f}%).",
+    "A gradient step flips {step:.0f}% of test images; counting those whose gradient is zero, {counted:.0f}% "
+    "are attackable (paper, same pairs: {paper.step:.0f}%). Of {perturbed} flipped images equally long noise "
+    "flips {one} ({one_percent:.1f}%; paper: {paper.one:.1f}%).",
     study.limit_of_signs(facts), facts=facts,
     picture=figures.draw_means(figures.learned(signs, LARGER_SIGN), SHARES, CLASSES, facts.get("odd", ())),
     alt=figures.MEANS + " The pair on which noise of the attack's norm flips images is named.")

@@ -72,16 +72,22 @@ page.table("table-22", (), lambda: [
 # %% [markdown]
 # ## Table 23: accuracy and flipped labels
 #
-# $\delta$ is the norm of the noise in units of the attack's; its values are lost, and we take 1, 2, 5 and 10 ({ref}`sutton-7-1`).
+# *Adversarial susceptibility* is the share of correctly classified images that are attackable: a step flips the label, or the loss gradient is
+# exactly zero. *Random susceptibility* is the share of the images that a step flips whose label at least one noise sample flips, too.
+# $\delta$ is the norm of the noise in units of the attack's; its values are lost, and we take 1, 2, 5 and 10 ({ref}`sutton-7-2-1-tables`). Rows of
+# random susceptibility stay empty for a pair without such a step. A range over several trainings is that of the network shown and of further
+# ones that succeeded.
 
 # %% mystnb={"code_prompt_hide": "Hide Table 23: {type}", "code_prompt_show": "Show Table 23: {type}"} tags=["hide-output"]
 page.table("table-23", (pairs, again), figures.with_retraining(
     figures.compared_where_learned(tables.summary_shares, LARGER_SIGN), LARGER_SIGN), hidden=tables.HIDDEN)
+page.text(pairs, lambda u: figures.failed_in_words(u, CLASSES, LARGER_SIGN))
 
 # %% [markdown]
 # ## Table 24: the norms of the attacks
 #
-# Each cell gives the mean of a norm over the successful attacks, and the standard deviation in brackets. The norm ℓ₁ is the sum of all
+# Each cell gives the mean of a norm over the steps that flip a label, and the standard deviation in brackets; it is empty for a pair without such
+# a step. The norm ℓ₁ is the sum of all
 # absolute changes, ℓ₂ the Euclidean norm, ℓ∞ the largest change of one channel of one pixel.
 
 # %% mystnb={"code_prompt_hide": "Hide Table 24: {type}", "code_prompt_show": "Show Table 24: {type}"} tags=["hide-output"]
@@ -116,7 +122,7 @@ figures.publish_violins(page, "figure-20", pairs, NEXT, CLASSES, DELTAS[-1])
 # | which images are test images | about 30% of the benchmark's training images, drawn at random | inferred: with these sizes the published shares are whole numbers of images; with the benchmark's own test set they are not |
 # | test images of each sign | 65, 69, 605, 231, 469 and 348, in the order of Table 22 | inferred: the best fit; the five sums of pairs leave one of six numbers free |
 # | number of networks | one a problem; some problems are repeated with another seed or another property of the network | as in the paper; the repetitions measure the differences between networks |
-# | size of an image | 32 by 32 pixels, colour | the number is lost in our copy; CIFAR-10 has this size. With the two removed convolutions an image of 32 pixels would shrink to 1, one of 30 or fewer to nothing ({ref}`sutton-7-1`) |
+# | size of an image | 32 by 32 pixels, colour | the number is lost in our copy; CIFAR-10 has this size. The removed convolutions speak for a smaller one: with them 32 pixels shrink to 1, 30 or fewer to nothing ({ref}`sutton-7-1`) |
 # | size of the network | Table 2 without its last two convolutions | as the paper says |
 # | steps of training | an epoch ends with a smaller batch | as in the paper's software; 20 km/h against end of no passing has few images, so three steps an epoch |
 

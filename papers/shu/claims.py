@@ -80,7 +80,7 @@ def not_universal(rows):
 
 
 claim("table-3", "M_1 is wrong on every")("true by construction: an example is an image that $M_1$ "
-                                          "misclassifies; where it is not, rounding decided")
+                                          "misclassifies; rates below 1 come from rounding")
 claim("table-3", "do not transfer", "table-2", open=ONE_IMAGE)(in_transfer)
 claim("table-3", "NF and MI images transfer", "table-2", open=ONE_IMAGE)(in_transfer)
 claim("table-3", "perturbs more pixels")(FEWER)

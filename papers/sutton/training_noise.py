@@ -70,6 +70,20 @@ def readings(runs):
             "best": AVERAGED[best(runs)]} if np.isfinite(list(off.values())).all() else {}
 
 
+def averaging_in_words(runs):
+    """Over which images the norms of each kind of noise are averaged, and whether zero gradients count."""
+    kinds = {}
+    for kind, name in KINDS.items():
+        of = runs[runs.noise == kind]
+        if np.isfinite(misfit(of, reading := best(of))):
+            kinds.setdefault(reading, []).append(name)
+    return " ".join(
+        f"With {' and '.join(names)} noise the norms are means over {AVERAGED[reading]}; an image of zero "
+        + ("gradient counts as attackable, as in Table 5." if reading == "lost" else
+           "gradient does not count as attackable, while in Table 5 it does.")
+        for reading, names in kinds.items())
+
+
 def failed(runs, kind, a):
     """Whether a training of a problem failed at any level; no where all trainings did."""
     learned = runs.run.isin(figures.learned(runs).run)
@@ -104,6 +118,12 @@ def curves(kind, runs, without, levels=LEVELS):
                 "readings": {r: {panel: average([tables.value(u["train"], panel, r) for u in some])
                                  for panel in ("susceptibility", "l2")} for r in AVERAGED}}
     return data
+
+
+def pairs_of_curves(kind, runs, without):
+    """Facts: over which of the paper's problems the `curves` of a kind of noise are means, in words."""
+    data = curves(kind, runs, without)
+    return {"pairs": in_words(next(iter(data.values()))["problems"])} if data else {}
 
 
 def rows_of(kind, n):

@@ -39,9 +39,10 @@ def density(n, t):
 
 
 def tail(n, x):
-    """Pr(T > x) = I_{1-x^2}((n+1)/2, 1/2) / 2 for x >= 0, and 1 - tail(n, -x) for x < 0.
+    """Share of the unit ball's volume, in n dimensions, beyond a plane at distance x from its centre.
 
-    The volume of the cap beyond x is this fraction of the ball. Underflows to 0 where `log_tail` does not.
+    Pr(T > x) = I_{1-x^2}((n+1)/2, 1/2) / 2 for x >= 0, and 1 - tail(n, -x) for x < 0. Underflows to 0 where
+    `log_tail` does not.
     """
     n, x = broadcast(n, x)
     beyond = _smaller_side(n, x)

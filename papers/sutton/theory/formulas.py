@@ -17,6 +17,8 @@ CAP = {"factor ½": 0.5, "1 before the square": 1.0, "2 of n/2": 2.0}
 NEAR = {"ε": 1.0, **CAP}
 REACH = {"δ": 1.0, **NEAR}
 WHOLE_REACH = {**REACH, "factor ½": 1.0}
+DEPTH = {"η": 1.0, **CAP}         # NEAR and REACH in the letters of Section 4.3
+DEPTH_REACH = {"δ": 1.0, **DEPTH}
 SUM = {**dict.fromkeys(("factor K", "1 of 1 + δ", "δ", "1 before the square"), 1.0), "2 of n/2": 2.0}
 MEAN = {"½ of ½(1 + K)": 0.5, **dict.fromkeys(("1 of ½(1 + K)", "K", "r", "δ", "1 before the square"), 1.0),
         "2 of n/2": 2.0}
@@ -45,7 +47,7 @@ def _cap(n, x, K, factor, one, two, square, shift):
 
 
 def theorem_1(n, epsilon, delta, constants=NEAR, exponents=POWERS):
-    """Also Theorem 19, and the bound of Lemma 23 on the cap at distance epsilon of a ball of radius delta."""
+    """log of the bound of Theorem 1, also of Theorem 19 and Lemma 23: on a cap of a ball of radius delta."""
     return corollary_10(n, epsilon, delta, 1.0, constants, exponents)
 
 
@@ -53,7 +55,7 @@ def theorem_4(n, epsilon, K=1.0, constants=NEAR, exponents=POWERS):
     return corollary_10(n, epsilon, 1.0, K, constants, exponents)
 
 
-def corollary_10(n, eta, r, K=1.0, constants=NEAR, exponents=POWERS):
+def corollary_10(n, eta, r, K=1.0, constants=DEPTH, exponents=POWERS):
     near, *cap = constants.values()
     return _cap(n, near * np.divide(eta, r), K, *cap, *exponents.values())
 
@@ -62,7 +64,7 @@ def theorem_5(n, epsilon, delta, K=1.0, constants=REACH, exponents=POWERS):
     return corollary_12(n, epsilon, delta, 1.0, K, constants, exponents)
 
 
-def corollary_12(n, eta, delta, r, K=1.0, constants=REACH, exponents=POWERS):
+def corollary_12(n, eta, delta, r, K=1.0, constants=DEPTH_REACH, exponents=POWERS):
     reach, near, *cap = constants.values()
     return _cap(n, (np.multiply(reach, delta) - np.multiply(near, eta)) / r, K, *cap, *exponents.values())
 
