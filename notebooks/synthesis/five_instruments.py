@@ -67,7 +67,7 @@ import torch
 from papers.small_network import small_network
 
 network, image = small_network(seed=4, hidden=12, classes=5)
-second, _ = small_network(seed=5, hidden=12, classes=5)
+second, _ = small_network(seed=35, hidden=12, classes=5)
 draws = torch.Generator().manual_seed(0)
 many = torch.rand(300, 1, 6, 6, generator=draws)
 called, label = network(many).argmax(1), network(image).argmax().item()
