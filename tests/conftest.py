@@ -1,5 +1,7 @@
 """What many tests need: a home for cache, data and results; every notebook run once in `smoke`."""
 import contextlib
+import functools
+import hashlib
 import json
 import os
 import re
@@ -17,6 +19,7 @@ from report import reference
 from report.repository import ROOT
 from shared import runtime
 from tests import warm
+from workflow import catalogue, imports, render
 
 NOTEBOOKS = sorted(str(p.relative_to(ROOT / "notebooks").with_suffix(""))
                    for p in ROOT.glob("notebooks/*/[!.]*.py") if "-Copy" not in p.stem)
@@ -87,16 +90,41 @@ def environment(folder):
             "PYTHONPATH": str(ROOT)}
 
 
+@functools.cache
+def content(file):
+    """A digest of a file of this tree."""
+    return hashlib.sha256((ROOT / file).read_bytes()).hexdigest()
+
+
+@functools.cache
+def rests_on(name):
+    """A digest of all that a run of a notebook in `smoke` rests on, with that of the pages that it reads."""
+    import torch
+
+    from report import provenance
+    files = {*imports.inputs(name), f"notebooks/{name}.py", "tests/conftest.py", "tests/flips.py",
+             "tests/published.py", "tests/warm.py"}
+    facts = [*sorted((file, content(file)) for file in files), *map(rests_on, catalogue.needs(name)),
+             render.state(ROOT / "results" / "zoo"), sys.version, torch.__version__,
+             torch.backends.cpu.get_cpu_capability(), provenance.device_model(torch.device("cpu")),
+             os.environ.get("ONEDNN_MAX_CPU_ISA")]
+    return hashlib.sha256(repr(facts).encode()).hexdigest()
+
+
 @pytest.fixture(scope="session")
 def smoke(tmp_path_factory):
     """`{notebook: finished process}` of every notebook run by papermill in `smoke`, and their folder.
 
-    The workers of pytest-xdist share the runs: each takes those that no other is at.
+    The workers of pytest-xdist share the runs: each takes those that no other is at. What succeeded stays in
+    `_runs/tests`, and runs again only where something that it rests on has changed.
     """
+    from tests import flips
     base, alone = tmp_path_factory.getbasetemp(), "PYTEST_XDIST_WORKER" not in os.environ
-    folder = (base if alone else base.parent) / "smoke"
-    folder.mkdir(exist_ok=True)
+    session = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(base)
+    folder = ROOT / "_runs" / "tests"
     if "BOOK_OF_TESTS" in os.environ:    # `.ci/run`: the runs are those of `make book PROFILE=smoke`
+        folder = (base if alone else base.parent) / "smoke"
+        folder.mkdir(exist_ok=True)
         (ROOT / "_runs").mkdir(exist_ok=True)
         with contextlib.suppress(FileExistsError):
             (folder / "runs").symlink_to(ROOT / "_runs")
@@ -104,26 +132,35 @@ def smoke(tmp_path_factory):
     def outcome(name):
         return folder / "outcomes" / f"{name.replace('/', '-')}.json"
 
+    def finished(name):
+        """The process that ran a notebook, or None: one that failed counts for this session alone."""
+        if not outcome(name).exists() or not ran(folder, name).exists():
+            return None
+        by, rested_on, *facts = json.loads(outcome(name).read_text())
+        process = subprocess.CompletedProcess(name, *facts)
+        return process if by == session or (rested_on, process.returncode) == (rests_on(name), 0) else None
+
     thread = threading.local()
 
     def run(name, wait):
         outcome(name).parent.mkdir(parents=True, exist_ok=True)
         with (contextlib.suppress(filelock.Timeout),
               filelock.FileLock(outcome(name).with_suffix(".lock"), blocking=wait)):
-            if not outcome(name).exists():
+            if finished(name) is None:
+                for item in catalogue.items(name):      # each judgement adds a line
+                    flips.file_of(folder / "flips", name.split("/")[0], item).unlink(missing_ok=True)
                 if not hasattr(thread, "runs"):
                     env = environment(folder) | {"BOUNDARY_FLIPS": f"{folder}/flips"}
                     thread.runs = ends.enter_context(contextlib.closing(warm.Runs(env)))
                 words = [f"notebooks/{name}.ipynb", str(ran(folder, name)), "-p", "profile", "smoke"]
                 done = thread.runs.run(words, outcome(name))
-                text = json.dumps([done.returncode, done.stdout, done.stderr])
+                text = json.dumps([session, rests_on(name), done.returncode, done.stdout, done.stderr])
                 runtime.write_atomically(outcome(name), lambda part: part.write_text(text))
 
     with contextlib.ExitStack() as ends, ThreadPoolExecutor(2 if alone else 1) as pool:
         for wait in (False, True):
             list(pool.map(run, NOTEBOOKS, [wait] * len(NOTEBOOKS)))
-    finished = {n: subprocess.CompletedProcess(n, *json.loads(outcome(n).read_text())) for n in NOTEBOOKS}
-    return finished, folder
+    return {name: finished(name) for name in NOTEBOOKS}, folder
 
 
 def ran(folder, name):

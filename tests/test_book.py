@@ -3,6 +3,7 @@ import csv
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -16,28 +17,33 @@ from urllib.parse import quote, unquote, urlparse
 
 import pytest
 import yaml
-from conftest import CHROMIUM, NOTEBOOKS, environment, in_a_browser, oddities, outputs, ran
+from conftest import CHROMIUM, NOTEBOOKS, environment, in_a_browser, oddities, outputs, ran, rests_on
 
 from report import prose, reference
 from report.repository import ROOT
 from shared import runtime
-from workflow import finder
+from workflow import finder, render
 
 
 @pytest.fixture(scope="module")
 def book(smoke):
     """The book of the smoke runs, with warnings as errors; returns the folder of its pages.
 
-    The workers of pytest-xdist share it: the first one here builds it, the others wait.
+    The workers of pytest-xdist share it: the first one here builds it, the others wait. It stays where its
+    runs stay, and is built again where they or its sources have changed.
     """
     finished, folder = smoke
     assert all(process.returncode == 0 for process in finished.values())
     ours = "BOOK_OF_TESTS" in os.environ    # `.ci/run`: the book is that of `make book PROFILE=smoke`
-    target, tools = ROOT if ours else folder.with_name("book"), Path(sys.executable).parent
+    target, tools = ROOT if ours else folder / "book", Path(sys.executable).parent
     words = [sys.executable, "-m", "workflow.render", "smoke"] if ours else [
         tools / "jupyter-book", "build", "-W", "--keep-going", "-n", "-q", "--path-output", target, "."]
-    with runtime.lock(folder / "built"):
-        if not (folder / "built").exists():
+    built, sources = folder / "built", [*(ROOT / name for name in render.SOURCES), ROOT / "results"]
+    state = " ".join([render.state(*sources), *map(rests_on, NOTEBOOKS)])
+    with runtime.lock(built):
+        if not built.exists() or built.read_text() != state:
+            if not ours:
+                shutil.rmtree(target, ignore_errors=True)
             now = time.time()
             for name in NOTEBOOKS:      # one time for all: a page may have run before those that it reads
                 os.utime(ran(folder, name), (now, now))
@@ -47,7 +53,7 @@ def book(smoke):
                      "BOUNDARY_RUNS": str((folder / "runs").resolve()),
                      "PATH": f"{tools}:{os.environ['PATH']}"})
             assert build.returncode == 0, build.stdout[-5000:] + build.stderr[-5000:]
-            (folder / "built").touch()
+            built.write_text(state)
     return target / "_build" / "html"
 
 

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
+import conftest
 import nbformat
 import papermill
 import pytest
@@ -158,6 +159,19 @@ def copied(tree, folders, files):
                         ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints"))
     for file in files:
         shutil.copy(ROOT / file, tree)
+
+
+@pytest.mark.parametrize("changed, reached, kept", [
+    ("papers/ren/experiments.py", {"ren/ii_networks", "ren/iii_borderline"}, {"chen/iii_roby"}),
+    ("notebooks/he/3_optmargin.ipynb", {"he/3_optmargin", "he/4_boundary"}, {"he/d_imagenet"}),
+    ("report/page.py", {*NOTEBOOKS}, set())])
+def test_the_tests_run_a_page_again_where_what_it_rests_on_has_changed(monkeypatch, changed, reached, kept):
+    before, content = {name: conftest.rests_on(name) for name in NOTEBOOKS}, conftest.content
+    monkeypatch.setattr(conftest, "content", lambda file: "other" if file == changed else content(file))
+    conftest.rests_on.cache_clear()
+    again = {name for name in NOTEBOOKS if conftest.rests_on(name) != before[name]}
+    conftest.rests_on.cache_clear()
+    assert reached <= again and not kept & again
 
 
 def test_the_workflow_runs_what_a_change_reaches_and_nothing_else(tmp_path):
