@@ -112,7 +112,8 @@ def noise_and_attack():
                          if (noise["class_a"], noise["class_b"]) in facts["of"]])
     over, noise = facts["over"], facts["noise"]
     return facts, bars({
-        "attack": (facts["step"], over["low"], over["high"], facts["paper"]),
+        "attack": (facts["step"], over["low"], over["high"], None),
+        "attack, or its\ngradient is zero": (facts["counted"], None, None, facts["paper"]),
         "noise, same norm": (noise["percent"], noise["low"], noise["high"], published)},
         "labels flipped, % of images")
 

@@ -142,10 +142,10 @@ def over_cases(cases, judge, *, what="cases", reads="", printed=None):
                     f"{what}, so that it need not hold in all here")
         reads = "; ".join(filter(None, (reads, strength)))
     judged = {case: _case(judge, facts) for case, facts in cases.items()}
-    evidence = _in_words(judged)
+    proxies = [case for case, facts in cases.items() if _is_proxy(facts)]
+    evidence = _in_words(judged, proxies, what)
     evidence += f" ({reads})" if reads and evidence else ""
-    holds, remark = conclude({case: held for case, (held, _) in judged.items()},
-                             [case for case, facts in cases.items() if _is_proxy(facts)], what, needed)
+    holds, remark = conclude({case: held for case, (held, _) in judged.items()}, proxies, what, needed)
     return holds, f"{evidence} ({remark})" if remark else evidence or prose.NO_VALUE
 
 
@@ -183,8 +183,10 @@ def _case(judge, facts):
     return bool(holds), prose.fill(words, facts)
 
 
-def _in_words(judged):
+def _in_words(judged, proxies, what):
     """What the cases show. Where they are many, how many of those with a value hold, and what few show.
+
+    Proxies among the many are counted, too, and how many they are is said.
 
     Shown one by one are cases with a value, if these are few, else those that fail, or one of these.
     """
@@ -199,6 +201,8 @@ def _in_words(judged):
         count = [f"{held} {len(judged)} cases" if len(valued) == len(judged) else
                  f"values for {len(valued)} of {len(judged)} cases, {held} these" if valued else
                  prose.NO_VALUE]
+        if unlike := sum(case in valued for case in proxies):
+            count.append(f"{unlike} of the {len(valued)} are {what} not like the paper's")
         chosen = [case for case, holds in valued.items() if not holds or len(valued) <= MANY]
     words = [f"{case}: {judged[case][1]}" if case else judged[case][1] for case in chosen[:MANY]]
     if len(chosen) > MANY:

@@ -40,7 +40,8 @@ def verdict(item, claims, cells, evidence=None, status=None, waiting=None, publi
               `within_allowed` (whether residues are), `mutants_tried` and `mutants_caught` (errors that we
               built in, and how many of them the check notices), `violations` (points that break the
               statement), `nearest_witness` (how near a bound was reached, in words, or None), `cases` (how
-              many were tried, where that is counted)
+              many were tried, where that is counted), `sides` (what agrees, where these are no two
+              computations)
     status    of the whole item where it has no printed values ("proxy: digits in place of ImageNet")
     waiting   what is missing, in words: while it can change the word, this is `UNDECIDED`
     published how many values the item prints, measured or not; infinite where all of them can still change
@@ -105,7 +106,7 @@ def _statement(item, claims, failed, evidence):
     texts = [f"the statement fails in {_counted(violations, 'case')}" if violations else
              "the statement fails by more than rounding" if not equal else
              f"no counterexample in {cases}" if theorem else
-             "both computations agree in every case that was tried"]
+             f"{evidence.get('sides', 'both computations')} agree in every case that was tried"]
     if evidence["nearest_witness"] is not None:
         texts.append(f"the nearest case comes to {evidence['nearest_witness']}")
     if tried:

@@ -239,7 +239,7 @@ def test_the_box_on_traffic_signs_names_the_odd_pair_of_lowest_accuracy():
     facts = study.facts_of_signs(with_accuracy(runs, 0, 30), shares, 5)
     assert prose.fill(study.limit_of_signs(facts), facts) == (
         "All 1 belong to *end of no passing – keep right*, whose network is the least accurate (94%; paper: "
-        "98%), 1 failed training apart.")
+        "98%), not counting 1 failed training.")
     assert study.limit_of_signs(study.facts_of_signs(runs[:0], shares, 5)) == "One network a pair."
 
 
@@ -452,6 +452,9 @@ def test_a_check_counts_the_mutants_that_it_detects():
     assert published["data"] == {"at": 2, "changes_noticed": 1}
     assert published["evidence"]["within_allowed"] and published["evidence"]["mutants_caught"] == 1
     assert checks.show() == {"caught": 1, "mutants": 2}
+    assert "sides" not in published["evidence"]
+    checks.check("equation-8", lambda form: True, None, {}, sides="samples and laws")
+    assert published["evidence"]["sides"] == "samples and laws"
     checks.check("equation-7", lambda form: True, None, {}, exact=False)
     assert published["evidence"]["within_allowed"] is False and published["data"] == {}
 
@@ -511,6 +514,25 @@ def test_the_pictures_of_noise_name_their_pairs_and_grey_lines_only_where_there_
     labels = [[text.get_text() for text in training_noise.draw_box(of).legends[0].get_texts()]
               for of in (alone, whole)]
     assert [len(some) for some in labels] == [3, 2]
+
+
+def test_a_page_says_how_it_averages_and_over_which_pairs(monkeypatch):
+    off = {"cube": {"lost": 0.1, "found": 0.2, "all": 0.3}, "ball": {"lost": 0.2, "found": 0.1, "all": 0.3}}
+    monkeypatch.setattr(training_noise, "misfit", lambda of, reading: (
+        off[of.noise.iloc[0]][reading] if len(of) else float("inf")))
+    runs = pd.DataFrame({"noise": ["cube", "ball"]})
+    cube, ball = training_noise.averaging_in_words(runs).split(". With")
+    assert cube.startswith("With L∞ noise the norms are means over attacked and zero-gradient images")
+    assert "counts as attackable, as in Table 5" in cube and " L2 noise " in ball
+    assert "means over attacked images" in ball and "does not count as attackable" in ball
+    off["ball"] = off["cube"]
+    assert training_noise.averaging_in_words(runs).startswith("With L∞ and L2 noise ")
+    off["cube"] = dict.fromkeys(off["cube"], float("inf"))
+    assert training_noise.averaging_in_words(runs[:1]) == ""
+    monkeypatch.setattr(training_noise, "curves", lambda kind, runs, without: levels(*without, problems=2))
+    assert training_noise.pairs_of_curves("cube", runs, (68.0, 51.0)) == {
+        "pairs": "2 of nine class pairs"}
+    assert training_noise.pairs_of_curves("cube", runs, ()) == {}
 
 
 def test_the_box_on_photographs_counts_small_attacks_and_noise():

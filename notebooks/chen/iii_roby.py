@@ -307,11 +307,11 @@ for item, data in handmade.any_model(features, labels, seed).items():
 # %%
 page.box(
     "Does ROBY, a robustness score from class overlap, follow the distance to the boundary?",
-    "Not on simulated classes, as the paper's algorithm computes it: its rescaling makes near and far "
-    "classes look alike.",
-    "Over {n:,} arrangements with up to fourfold separation its rank correlation is {roby.value:.2f} (95% "
-    "interval {roby.low:.2f} to {roby.high:.2f}; wanted: −1). Without rescaling, by the paper's equations, "
-    "ROBY reaches {equations.value:.3f}; overlap divided by centre distance {overlap.value:.2f}.",
+    "Not on simulated classes: the paper's algorithm rescales, so that near and far classes look alike.",
+    "Over {n:,} arrangements whose centres differ in spread up to fourfold its rank correlation is "
+    "{roby.value:.2f} (95% interval {roby.low:.2f} to {roby.high:.2f}; wanted: −1). Without rescaling, by "
+    "the paper's equations, ROBY reaches {equations.value:.3f}; overlap divided by centre distance "
+    "{overlap.value:.2f}.",
     "The paper gives no rescaling formula; ours follows the authors' later code.",
     facts=FREE | {"n": scale.trials}, results=(), alt="Left a flat cloud of dots, right a falling band.",
     picture=handmade.draw_arrangements(ARRANGED))

@@ -288,11 +288,11 @@ page.box(
     "Not our {networks} {data} networks: the two orders are not shown to agree."
     if not facts or facts["low"] <= 0 else
     "On our {networks} {data} networks, yes, in part: the orders are alike.",
-    "ROBY's rank correlation with attack success (L∞; paper: {paper:.0f}) is {spearman:.2f} (95% interval "
-    "{low:.2f} to {high:.2f}) with L2 distances, {linf.spearman:.2f} ({linf.low:.2f} to {linf.high:.2f}) "
-    "with L∞. ROBY itself (L2) spans {all_low:.2f} to {all_high:.2f}, over {seeds} trainings of {model} "
-    "{seeds_low:.2f} to {seeds_high:.2f}.",
-    "Our attack was a third as strong: the paper's flips nearly all here.",
+    "ROBY's rank correlation with the L∞ attack's success (paper: {paper:.0f}) is {spearman:.2f} (95% "
+    "interval {low:.2f} to {high:.2f}) with L2 distances, {linf.spearman:.2f} ({linf.low:.2f} to "
+    "{linf.high:.2f}) with L∞. ROBY (L2) spans {all_low:.2f} to {all_high:.2f}, over {seeds} trainings of "
+    "{model} {seeds_low:.2f} to {seeds_high:.2f}.",
+    "We attacked at a third of the paper's strength; full strength flips nearly all.",
     facts=facts, results=[natural], picture=ranking.draw_box(*best) if facts else None,
     alt="Attack success and ROBY: a dot a network, small dots for further trainings of one of them; the "
         "dashed line rises as the paper's claim needs.")

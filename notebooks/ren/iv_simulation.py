@@ -266,8 +266,8 @@ page.box(
                                      "architecture."),
                   ("more", "That depends more on the training run than on the architecture."),
                   "That depends on the architecture and on the training run."),
-    "The mean similarity (SSIM; 1: unchanged) of a digit and its last mixture that keeps the label is "
-    "{a.lowest:.2f} to {a.highest:.2f} in {trainings} trainings of "
+    "The last mixture that keeps the label has a mean similarity to its digit (SSIM; lower: mixed farther) "
+    "of {a.lowest:.2f} to {a.highest:.2f} in {trainings} trainings of "
     + figures.first(facts, ("widest", "the most variable"), "one") + " architecture (paper: "
     "{paper:.2f}); the means of {architectures} architectures span {least:.2f} to {most:.2f}.",
     figures.first(facts, ("apart", "With black, one architecture's labels change {apart} than the "

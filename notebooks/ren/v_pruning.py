@@ -292,13 +292,13 @@ facts = figures.pruning(best)
 GROWTH = "{n} networks; both effects grow in {shown} of {steps} steps (paper: all)"
 PRICE = "but labels change nearer to the digit (less robust)."
 page.box(
-    "Does pruning (greys become black or white) make look-alike images with different labels look different?",
+    "Does pruning (greys become black or white) make look-alike images with different labels differ?",
     figures.first(facts, ("always", f"Yes, {PRICE}"), ("traded", f"Mostly, {PRICE}"),
                   ("differ", "With the strongest pruning they do."), "Not in these networks."),
-    "Towards white, the strongest pruning lowers the similarity across the label change from "
+    "Mixing with white, the strongest pruning lowers the similarity across the label change from "
     "{sides.plain:.3f} to {sides.pruned:.2f} (paper: {sides.paper:.2f}) and raises that of digit and last "
     "image with its label from {digit.plain:.2f} to {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
-    figures.first(facts, ("exact", f"{GROWTH}; the others depend on pixels of exactly {{level}}."),
+    figures.first(facts, ("exact", f"{GROWTH}, in all if grey {{level}} is pruned."),
                   ("traded", f"{GROWTH}."), ""),
     facts=facts, picture=figures.draw_pruning(best) if facts else None,
     alt="Two panels, towards white and black, without pruning and at three strengths of it: the similarity "

@@ -225,8 +225,8 @@ page.box(
     prose.first(facts, ("depends", "Around our two digits it depends on which pixels may vary."),
                 "Around our two digits it matters little which pixels may vary."),
     "Random images draw pixels between the extremes of misclassified versions of a {first.digit} and a "
-    "{second.digit}. If only pixels changed in every version vary, the attacked network misclassifies "
-    "{first.all:.0f}% and {second.all:.0f}%; with those changed in any, {first.any:.0f}% and "
+    "{second.digit}. If only pixels vary that every version changes, the attacked network misclassifies "
+    "{first.all:.0f}% and {second.all:.0f}%; if those that any changes, {first.any:.0f}% and "
     "{second.any:.0f}% (paper's {first.digit} and {second.digit}: {first.paper:.0f}% and "
     "{second.paper:.0f}%).",
     "The paper's digits are unknown; its text and scripts have different rules.",

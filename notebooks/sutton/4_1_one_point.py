@@ -302,10 +302,10 @@ display.table(["data", "dimension", "noise radius / attack norm", "published (te
 shares = {f"noise {1 / ratio:g} times as long": tail(sketches.DIMENSIONS, ratio) for ratio in RATIOS}
 page.box(
     "How often does random noise cross a flat decision boundary?",
-    "Practically never in thousands of dimensions, even noise ten times as long as the distance.",
+    "Practically never in thousands of dimensions, even noise of ten times the distance.",
     "{needed} crosses ({n:,} dimensions); {draws:,} samples flip {flat:.1g}% of images. In the "
     "paper {paper:.0f}% flip, under noise (we infer) ten times as long as the gradient step.",
-    "Boundaries lie nearer than this step: flat ones where the shorter of two attacks ends predict "
+    "Boundaries lie nearer than this step: flat ones, as near as the shorter of two attacks, predict "
     "{longest.near:.0f}% on our {runs} networks; measured: {longest.flipped.percent:.0f}%."
     if nearest.get("ratio", 1) < 1 else
     "Real boundaries may be nearer than the attack suggests, or curved.",

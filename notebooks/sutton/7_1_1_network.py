@@ -288,12 +288,12 @@ page.box(
     figures.first(
         facts, ("nowhere", "None so far: not even the best of twelve comes near."),
         "None so far: the best of twelve (half the paper's dropout and time) comes near on {near} only."),
-    "On {n} class pairs not used for the choice, {cifar10:.0f}% of the correctly classified test images are "
+    "On {n} class pairs not used for choosing, {cifar10:.0f}% of the correctly classified test images are "
     "attackable on CIFAR-10 ({pairs.cifar10} pairs; paper: {paper.cifar10:.0f}%), {fashion_mnist:.0f}% on "
     "clothes ({pairs.fashion_mnist}; paper: {paper.fashion_mnist:.0f}%), {gtsrb:.0f}% on traffic signs "
     "({pairs.gtsrb}; paper: {paper.gtsrb:.0f}%).",
-    "Images of zero gradient count as attackable, which fits the paper better on the pairs of the "
-    "choice.",
+    "Images of zero gradient count as attackable, which fits the paper better on the pairs used "
+    "for choosing.",
     facts=facts, picture=study.draw_test(shares),
     alt="Bars for three data sets: the share of attackable test images, ours and the paper's.")
 

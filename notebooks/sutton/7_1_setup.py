@@ -268,7 +268,7 @@ checks.check(
 A, N = 0.5, 300     # half-width, values of an image
 checks.check("procedure-training-noise", lambda hooks: definitions.sound_noise(
     hooks, A, N, page.generator("noise")), (CubeNoise(A), BallNoise(matching_radius(A, N))),
-    definitions.noise_errors(A, N), noticed=True,
+    definitions.noise_errors(A, N), noticed=True, sides="samples and the two distributions",
     mean_lengths_agree_within_2_percent=definitions.mean_norms_agree(page.generator))
 
 # %% [markdown]

@@ -259,9 +259,9 @@ page.box(
         ("fewest", "No: a small gradient step flips fewer than half, equally long noise practically "
                    "none."),
         "No: a small gradient step flips most images, equally long noise practically none."),
-    "The step flips {step:.0f}% of the correctly classified test images; counting those whose gradient is "
-    "zero, {counted:.0f}% are attackable (paper, same pairs: {paper.step:.0f}%). Of {perturbed} flipped "
-    "images, {draws:,} equally long noise samples for each flip {one} (95%: {low:.1f} to {high:.1f}%; paper: "
+    "The step flips {step:.0f}% of correctly classified test images; counting those of zero gradient, "
+    "{counted:.0f}% are attackable (paper, same pairs: {paper.step:.0f}%). Of {perturbed} flipped images, at "
+    "least one of {draws:,} equally long noise samples flips {one} (95%: {low:.1f} to {high:.1f}%; paper: "
     "{paper.one:.2f}%), tenfold noise {ten:.0f}% (paper: {paper.ten:.0f}%).",
     "{pairs} class pairs; the training was chosen on two others.",
     facts=facts, picture=figures.draw_means(page.best(rest), SHARES, CLASSES), alt=figures.MEANS)

@@ -217,12 +217,12 @@ page.box(
                          "paper's are lost in our copy)."),
         ("few", "We cannot tell from {pairs} of nine class pairs and guessed noise strengths (the paper's "
                 "are lost in our copy)."),
-        ("fewer", "Somewhat, on average and with guessed strengths; in the paper hardly."),
-        "Not clearly, with guessed strengths; in the paper hardly."),
-    "With our strongest noise a gradient step flips {most:.0f}% of correctly classified training images "
-    "({where}), without noise {none:.0f}%; counting images whose gradient is zero, {counted.most:.0f}% "
-    "instead of {counted.none:.0f}% are attackable (paper: {paper.most:.1f}% instead of {paper.none:.1f}%). "
-    "Successful attacks have a mean norm of {norm.most:.1f} instead of {norm.none:.1f}.",
+        ("fewer", "Somewhat, on average and with guessed noise strengths; in the paper hardly."),
+        "Not clearly, with guessed noise strengths; in the paper hardly."),
+    "With our strongest noise a gradient step flips {most:.0f}% of correctly classified CIFAR-10 training "
+    "images ({where}), without noise {none:.0f}%; counting images whose gradient is zero, "
+    "{counted.most:.0f}% instead of {counted.none:.0f}% are attackable (paper: {paper.most:.1f}% instead of "
+    "{paper.none:.1f}%). Successful attacks have a mean norm of {norm.most:.1f} instead of {norm.none:.1f}.",
     "Accuracy is {accuracy.most:.0f}% instead of {accuracy.none:.1f}% (paper: {paper.accuracy:.0f}%).",
     facts=facts, picture=training_noise.draw_box(levels["cube"]),
     alt="Accuracy and attackable share over the strength of the noise, ours and the paper's.")

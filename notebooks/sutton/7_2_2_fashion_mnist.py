@@ -199,9 +199,10 @@ page.box(
                  "longer noise {words.ten}."),
         "Partly: the attack flips {words.step}; of these, equally long noise flips {words.one}, ten times "
         "longer noise {words.ten}."),
-    "The attack flips {step:.0f}% of test images (paper, same pairs: {paper.step:.0f}%). Of "
-    "{perturbed} flipped images equally long noise flips {one} (95%: {low:.1f} to {high:.1f}%; "
-    "paper: {paper.one:.2g}%), ten times longer noise {ten:.0f}% (paper: {paper.ten:.0f}%).",
+    "The attack flips {step:.0f}% of test images; counting zero gradients, {counted:.0f}% are "
+    "attackable (paper, same pairs: {paper.step:.0f}%). Of {perturbed} flipped images equally long noise "
+    "flips {one} (95%: {low:.1f} to {high:.1f}%; paper: {paper.one:.2g}%), ten times longer noise "
+    "{ten:.0f}% (paper: {paper.ten:.0f}%).",
     "{pairs} of {of} class pairs; fewer attacks succeed than published."
     if facts and facts["logit"] < facts["paper"]["step"] else "{pairs} of {of} class pairs.",
     facts=facts, picture=figures.draw_means(page.best(pairs), SHARES, CLASSES), alt=figures.MEANS)

@@ -219,9 +219,9 @@ page.box(
     figures.first(facts, ("most", "Yes, mostly, although the paper chose them as probably more "
                                   "robust."),
                   "Yes, but fewer than half of them; the paper chose such signs as probably more robust."),
-    "A gradient step flips {step:.0f}% of test images; counting those whose gradient is zero, {counted:.0f}% "
-    "are attackable (paper, same pairs: {paper.step:.0f}%). Of {perturbed} flipped images equally long noise "
-    "flips {one} ({one_percent:.1f}%; paper: {paper.one:.1f}%).",
+    "A gradient step flips {step:.0f}% of test images; counting those of zero gradient, "
+    "{counted:.0f}% are attackable (paper, same {pairs} pairs: {paper.step:.0f}%). Of {perturbed} flipped "
+    "images equally long noise flips {one} ({one_percent:.1f}%; paper: {paper.one:.1f}%).",
     study.limit_of_signs(facts), facts=facts,
     picture=figures.draw_means(figures.learned(signs, LARGER_SIGN), SHARES, CLASSES, facts.get("odd", ())),
     alt=figures.MEANS + " The pair on which noise of the attack's norm flips images is named.")

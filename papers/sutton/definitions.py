@@ -261,16 +261,18 @@ class Checks:
     def __init__(self, page):
         self.page, self.detected = page, {}
 
-    def check(self, item, fits, own, errors, *, exact=True, noticed=False, **data):
+    def check(self, item, fits, own, errors, *, exact=True, noticed=False, sides=None, **data):
         """Publish a derived item.
 
         fits      form -> whether it gives what the code in use gives; `own` must, none of `errors` may
         errors    {what is wrong with it: form}
         exact     whether a further check of the item succeeds
         noticed   whether `data` counts the errors that were noticed, too
+        sides     what agrees, in words, where these are no two computations
         """
         detected = self.detected[item] = {error: not fits(form) for error, form in errors.items()}
-        self.page.statement(item, evidence=equality(fits(own) and exact, changed=detected.values()),
+        evidence = equality(fits(own) and exact, changed=detected.values())
+        self.page.statement(item, evidence=evidence | ({"sides": sides} if sides else {}),
                            data=data | ({"changes_noticed": sum(detected.values())} if noticed else {}))
 
     def show(self):

@@ -15,7 +15,7 @@ NAMES = {"ren-a": "A", "ren-b": "B", "ren-c": "C", "shu-lenet": "LeNet", "shu-ml
 MEANINGS = {"mixing": "how far an image is mixed with another one until its label changes",
             "transfer": "how often other trainings misclassify images between adversarial ones",
             "distance": "how far an image moves in random directions until its label changes",
-            "gradient": "distance to a label change along the error's gradient",
+            "gradient": "distance to a label change along the loss gradient",
             "roby": "how little the classes overlap"}
 LEVELS = {"networks": "over networks", "images": "over images\nof one network"}
 AXES = {"mixing": "1 − SSIM after mixing", "transfer": "misclassified share of the box",
@@ -99,7 +99,7 @@ def answer(facts):
     which = ("none does beyond chance. The {name} comes closest: {meaning}." if not facts["predicts"] else
              "one does beyond chance: the {name} ({meaning})." if facts["predicting"] == 1 else
              "{predicting} do beyond chance. The {name} comes closest: {meaning}.")
-    return "Of {cheap} papers' measures that take at most a tenth of the attack's time, " + which
+    return "Of {cheap} measures from the papers that take at most a tenth of the attack's time, " + which
 
 
 def evidence(facts):
