@@ -113,9 +113,9 @@ def noise_and_attack():
     over, noise = facts["over"], facts["noise"]
     return facts, bars({
         "attack": (facts["step"], over["low"], over["high"], None),
-        "attack, or its\ngradient is zero": (facts["counted"], None, None, facts["paper"]),
+        "attack, counting\nzero gradients": (facts["counted"], None, None, facts["paper"]),
         "noise, same norm": (noise["percent"], noise["low"], noise["high"], published)},
-        "labels flipped, % of images")
+        "% of images")
 
 
 def small_gap():

@@ -166,7 +166,7 @@ def conclude(judged, proxies=(), what="cases", needed=None):
     return holds, (
         f"tested on {names} alone; {others}" if holds is not None else
         f"it holds on {names}; {others} and cannot confirm it" if own and held == len(own) else
-        f"{'' if own else NOT_TESTED}some of these {what} are not like the paper's")
+        f"{'some of ' if own else NOT_TESTED}these {what} are not like the paper's")
 
 
 def _is_proxy(facts):
@@ -202,7 +202,8 @@ def _in_words(judged, proxies, what):
                  f"values for {len(valued)} of {len(judged)} cases, {held} these" if valued else
                  prose.NO_VALUE]
         if unlike := sum(case in valued for case in proxies):
-            count.append(f"{unlike} of the {len(valued)} are {what} not like the paper's")
+            which = "all" if unlike == len(valued) else f"{unlike} of the"
+            count.append(f"{which} {len(valued)} are {what} not like the paper's")
         chosen = [case for case, holds in valued.items() if not holds or len(valued) <= MANY]
     words = [f"{case}: {judged[case][1]}" if case else judged[case][1] for case in chosen[:MANY]]
     if len(chosen) > MANY:

@@ -2,6 +2,7 @@
 import contextlib
 import functools
 import hashlib
+import importlib.metadata
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,11 +21,12 @@ from report import reference
 from report.repository import ROOT
 from shared import runtime
 from tests import warm
-from workflow import catalogue, imports, render
+from workflow import catalogue, imports
 
 NOTEBOOKS = sorted(str(p.relative_to(ROOT / "notebooks").with_suffix(""))
                    for p in ROOT.glob("notebooks/*/[!.]*.py") if "-Copy" not in p.stem)
 
+SESSION = os.environ.get("PYTEST_XDIST_TESTRUNUID") or uuid.uuid4().hex
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 # A machine without a browser says so for each test that needs one; the rest of the suite holds there.
 in_a_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium; .ci/run installs one")
@@ -97,17 +100,21 @@ def content(file):
 
 
 @functools.cache
-def rests_on(name):
-    """A digest of all that a run of a notebook in `smoke` rests on, with that of the pages that it reads."""
+def machine():
+    """Packages and processor."""
     import torch
 
     from report import provenance
+    packages = sorted(f"{p.name} {p.version}" for p in importlib.metadata.distributions())
+    return [sys.version, *packages, torch.backends.cpu.get_cpu_capability(), torch.cuda.is_available(),
+            provenance.device_model(torch.device("cpu")), os.environ.get("ONEDNN_MAX_CPU_ISA")]
+
+
+def rests_on(name):
+    """A digest of all that a run of a notebook in `smoke` rests on, where nothing is recorded."""
     files = {*imports.inputs(name), f"notebooks/{name}.py", "tests/conftest.py", "tests/flips.py",
              "tests/published.py", "tests/warm.py"}
-    facts = [*sorted((file, content(file)) for file in files), *map(rests_on, catalogue.needs(name)),
-             render.state(ROOT / "results" / "zoo"), sys.version, torch.__version__,
-             torch.backends.cpu.get_cpu_capability(), provenance.device_model(torch.device("cpu")),
-             os.environ.get("ONEDNN_MAX_CPU_ISA")]
+    facts = [*sorted((file, content(file)) for file in files), *machine()]
     return hashlib.sha256(repr(facts).encode()).hexdigest()
 
 
@@ -116,51 +123,57 @@ def smoke(tmp_path_factory):
     """`{notebook: finished process}` of every notebook run by papermill in `smoke`, and their folder.
 
     The workers of pytest-xdist share the runs: each takes those that no other is at. What succeeded stays in
-    `_runs/tests`, and runs again only where something that it rests on has changed.
+    `_runs/tests`, and runs again only where something that it rests on has changed. Networks are trained
+    anew in each session.
     """
     from tests import flips
-    base, alone = tmp_path_factory.getbasetemp(), "PYTEST_XDIST_WORKER" not in os.environ
-    session = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(base)
+    alone = "PYTEST_XDIST_WORKER" not in os.environ
+    base = tmp_path_factory.getbasetemp() if alone else tmp_path_factory.getbasetemp().parent
     folder = ROOT / "_runs" / "tests"
     if "BOOK_OF_TESTS" in os.environ:    # `.ci/run`: the runs are those of `make book PROFILE=smoke`
-        folder = (base if alone else base.parent) / "smoke"
+        folder = base / "smoke"
         folder.mkdir(exist_ok=True)
         (ROOT / "_runs").mkdir(exist_ok=True)
         with contextlib.suppress(FileExistsError):
             (folder / "runs").symlink_to(ROOT / "_runs")
+    env = environment(folder) | {"BOUNDARY_CACHE": f"{base}/cache", "BOUNDARY_FLIPS": f"{folder}/flips"}
+    states = {name: rests_on(name) for name in NOTEBOOKS}   # before any run imports the code
+    there, thread = {}, threading.local()
 
     def outcome(name):
         return folder / "outcomes" / f"{name.replace('/', '-')}.json"
 
     def finished(name):
         """The process that ran a notebook, or None: one that failed counts for this session alone."""
-        if not outcome(name).exists() or not ran(folder, name).exists():
+        if not outcome(name).exists():
             return None
-        by, rested_on, *facts = json.loads(outcome(name).read_text())
+        session, state, *facts = json.loads(outcome(name).read_text())
         process = subprocess.CompletedProcess(name, *facts)
-        return process if by == session or (rested_on, process.returncode) == (rests_on(name), 0) else None
-
-    thread = threading.local()
+        kept = (state, process.returncode) == (states[name], 0) and ran(folder, name).exists()
+        return process if kept or session == SESSION else None
 
     def run(name, wait):
         outcome(name).parent.mkdir(parents=True, exist_ok=True)
         with (contextlib.suppress(filelock.Timeout),
               filelock.FileLock(outcome(name).with_suffix(".lock"), blocking=wait)):
             if finished(name) is None:
-                for item in catalogue.items(name):      # each judgement adds a line
-                    flips.file_of(folder / "flips", name.split("/")[0], item).unlink(missing_ok=True)
+                # First the outcome: a run that is stopped leaves none. A judgement adds a line to its item's.
+                lines = (flips.file_of(folder / "flips", name.split("/")[0], item)
+                         for item in catalogue.items(name))
+                for path in (outcome(name), ran(folder, name), *lines):
+                    path.unlink(missing_ok=True)
                 if not hasattr(thread, "runs"):
-                    env = environment(folder) | {"BOUNDARY_FLIPS": f"{folder}/flips"}
                     thread.runs = ends.enter_context(contextlib.closing(warm.Runs(env)))
                 words = [f"notebooks/{name}.ipynb", str(ran(folder, name)), "-p", "profile", "smoke"]
                 done = thread.runs.run(words, outcome(name))
-                text = json.dumps([session, rests_on(name), done.returncode, done.stdout, done.stderr])
+                text = json.dumps([SESSION, states[name], done.returncode, done.stdout, done.stderr])
                 runtime.write_atomically(outcome(name), lambda part: part.write_text(text))
+            there[name] = finished(name)
 
     with contextlib.ExitStack() as ends, ThreadPoolExecutor(2 if alone else 1) as pool:
         for wait in (False, True):
             list(pool.map(run, NOTEBOOKS, [wait] * len(NOTEBOOKS)))
-    return {name: finished(name) for name in NOTEBOOKS}, folder
+    return there, folder
 
 
 def ran(folder, name):

@@ -14,8 +14,7 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 
-from report import claims, reference, store
-from report import experiment as experiments
+from report import claims, reference
 from report.cell import Cell
 from shared import runtime
 from tests import published
@@ -157,10 +156,7 @@ def one_sided(rule, results, keys):
 
 # ---- in the process that runs a notebook -----------------------------------------------------------------
 def leave_in(folder):
-    """Let `claims.judge` leave in a folder the claims of each item that are one-sided, and the items used.
-
-    Runs of experiments are left there, too, under `runs`.
-    """
+    """Let `claims.judge` leave in a folder the claims of each item that are one-sided, and the items used."""
     judge = claims.judge
 
     def judge_and_change(item, rows, rules, **options):
@@ -179,14 +175,6 @@ def leave_in(folder):
         return judged
 
     claims.judge = judge_and_change
-    compute = experiments.compute
-
-    def compute_and_leave(experiment, name, arguments, published, states=None):
-        run = compute(experiment, name, arguments, published, states)
-        store.write(Path(folder) / "runs" / experiment.name / f"{name}.json", run)
-        return run
-
-    experiments.compute = compute_and_leave
 
 
 def file_of(folder, paper, item):

@@ -15,13 +15,23 @@ from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import quote, unquote, urlparse
 
+import filelock
 import pytest
 import yaml
-from conftest import CHROMIUM, NOTEBOOKS, environment, in_a_browser, oddities, outputs, ran, rests_on
+from conftest import (
+    CHROMIUM,
+    NOTEBOOKS,
+    SESSION,
+    environment,
+    in_a_browser,
+    oddities,
+    outputs,
+    ran,
+    rests_on,
+)
 
 from report import prose, reference
 from report.repository import ROOT
-from shared import runtime
 from workflow import finder, render
 
 
@@ -38,12 +48,15 @@ def book(smoke):
     target, tools = ROOT if ours else folder / "book", Path(sys.executable).parent
     words = [sys.executable, "-m", "workflow.render", "smoke"] if ours else [
         tools / "jupyter-book", "build", "-W", "--keep-going", "-n", "-q", "--path-output", target, "."]
-    built, sources = folder / "built", [*(ROOT / name for name in render.SOURCES), ROOT / "results"]
-    state = " ".join([render.state(*sources), *map(rests_on, NOTEBOOKS)])
-    with runtime.lock(built):
-        if not built.exists() or built.read_text() != state:
+    sources = [Path(__file__), *(ROOT / name for name in (*render.SOURCES, "results"))]
+    built, state = folder / "built", " ".join([render.state(*sources), *map(rests_on, NOTEBOOKS)])
+    with filelock.FileLock(folder / "built.lock"):
+        session, _, of = built.read_text().partition(" ") if built.exists() else ("", "", "")
+        if session != SESSION and of != state:
+            built.unlink(missing_ok=True)       # a book that fails leaves none
             if not ours:
-                shutil.rmtree(target, ignore_errors=True)
+                for place in (target, folder / "runs" / "smoke" / "pictures"):
+                    shutil.rmtree(place, ignore_errors=True)
             now = time.time()
             for name in NOTEBOOKS:      # one time for all: a page may have run before those that it reads
                 os.utime(ran(folder, name), (now, now))
@@ -53,7 +66,7 @@ def book(smoke):
                      "BOUNDARY_RUNS": str((folder / "runs").resolve()),
                      "PATH": f"{tools}:{os.environ['PATH']}"})
             assert build.returncode == 0, build.stdout[-5000:] + build.stderr[-5000:]
-            built.write_text(state)
+            built.write_text(f"{SESSION} {state}")
     return target / "_build" / "html"
 
 

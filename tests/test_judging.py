@@ -504,10 +504,11 @@ def test_proxies_are_shown_and_a_claim_on_them_may_fail_not_hold():
     assert judge(cases | {"a": LOW}) == (
         False, "a: 1% near; b: 64% near (tested on “a” alone; the other networks are not like the paper's)")
     assert judge({"b": cases["b"]}) == (
-        None, "b: 64% near (not tested: some of these networks are not like the paper's)")
+        None, "b: 64% near (not tested: these networks are not like the paper's)")
     many = {f"c{n}": CASES["b"] | (proxy if n < 3 else {}) for n in range(9)}
     assert judge(many)[1].startswith(
         "it holds in 9 of 9 cases; 3 of the 9 are networks not like the paper's (it holds on ")
+    assert "; all 9 are networks not like" in judge({name: case | proxy for name, case in many.items()})[1]
 
 
 def test_a_claim_may_speak_of_other_items():

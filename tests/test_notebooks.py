@@ -216,11 +216,9 @@ def test_a_wrong_value_is_one_line_for_script_and_papermill(home, monkeypatch, n
 @pytest.mark.parametrize("parameter, value, message", [
     ("digit", "99999", "parameter 'digit' cannot be 99999; allowed: 0 to "), ("recipe", "nosuch", "recipe")])
 def test_a_value_that_only_the_data_or_an_architecture_refuses_is_one_line_too(
-        smoke, tmp_path, monkeypatch, parameter, value, message):
-    _, folder = smoke
+        tmp_path, monkeypatch, parameter, value, message):
     for key, path in environment(tmp_path).items():
         monkeypatch.setenv(key, path)
-    monkeypatch.setenv("BOUNDARY_CACHE", f"{folder}/cache")
     words = ["-p", "profile", "smoke", "-p", parameter, value]
     refused(message, script, "ren/iii_borderline", monkeypatch, *words)
 

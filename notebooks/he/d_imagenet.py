@@ -229,16 +229,16 @@ if not {"own", "attacked"} <= facts.keys() or not facts["attacked"]["of"]:   # n
     facts = {}
 shorter = len(best) and best.iterations[best.kind == "margin"].max() < page.full.iterations
 overfits = facts.get("own") == 100 and facts["fits"] == "overfits"
-wrong_before = bool(facts) and facts["benign"]["of"] > facts["attacked"]["of"]
+wrong_before = bool(facts) and facts["margin"]["of"] > facts["attacked"]["of"]
 low, high = (facts["attacked"][end] if facts else None for end in ("low", "high"))
 page.box(
     "On photographs, does an attack built to withstand noise defeat a vote over noisy copies?",
-    f"{'Mostly not' if low > 50 else 'Mostly' if high < 50 else 'Undecided'} here"
-    f"{': the attack withstands the noise it was built with, new noise less' * overfits}."
+    f"{'Mostly not' if low > 50 else 'Mostly' if high < 50 else 'Undecided'}"
+    f"{': it withstands the noise it was built with, new noise less' * overfits}."
     if facts else "Not measured yet.",
     "Of {attacked.of} attacked photographs the vote is right on {attacked.hits} (95%: {attacked.low:.0f} to "
-    "{attacked.high:.0f}%); of all {benign.of} " + "(some misclassified unattacked) " * wrong_before
-    + "on {margin.percent:.0f}% (paper: {margin.paper}%). On {images}, "
+    "{attacked.high:.0f}%); of all {margin.of} " + "(some misclassified before) " * wrong_before
+    + "on {margin.percent:.0f}% (paper: {margin.paper}%). On {images} attacked ones, "
     + ("all copies" if overfits else "{own:.0f}% of the copies")
     + " are misclassified with the attack's own noise, " + "only " * overfits + "{others:.0f}% with fresh.",
     f"Our network is far smaller{', our attack shorter' * bool(shorter)} than the paper's.",

@@ -295,7 +295,7 @@ page.box(
     "Does pruning (greys become black or white) make look-alike images with different labels differ?",
     figures.first(facts, ("always", f"Yes, {PRICE}"), ("traded", f"Mostly, {PRICE}"),
                   ("differ", "With the strongest pruning they do."), "Not in these networks."),
-    "Mixing with white, the strongest pruning lowers the similarity across the label change from "
+    "In mixtures with white the strongest pruning lowers the similarity across the label change from "
     "{sides.plain:.3f} to {sides.pruned:.2f} (paper: {sides.paper:.2f}) and raises that of digit and last "
     "image with its label from {digit.plain:.2f} to {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
     figures.first(facts, ("exact", f"{GROWTH}, in all if grey {{level}} is pruned."),
