@@ -143,7 +143,7 @@ assert abs(measure(network, many, torch.tensor([numbers[int(k)] for k in called]
 # %% [markdown]
 # ## What came out
 #
-# ### One cheap instrument is correlated with the order of networks beyond chance: the step along the gradient
+# ### No cheap instrument is shown to follow the order of networks; the step along the gradient comes closest
 #
 # The *rank correlation* with the attack's norm is 1 if an instrument puts networks (or images) in the attack's order, 0 if the two orders have
 # nothing in common, and −1 if the instrument reverses the order. All instruments are turned so that larger means farther from the boundary.
