@@ -277,7 +277,7 @@ def test_coefficients_of_networks_that_were_not_trained_to_an_accuracy_decide_no
     assert all(cell["status"] == "proxy" for cell in compare(experiments.PAPER["table-3"], [mnist]))
     rows = pd.DataFrame(figures.as_cells(figures.table_1(few), ("asr_inf", "asr_2")))
     rule = claims.claim["table-1"]["weaker than to the Linf"]
-    assert rule.outcome([rows])[0] is None and "not tested: some of these" in rule.outcome([rows])[1]
+    assert rule.outcome([rows])[0] is None and "not tested: these networks" in rule.outcome([rows])[1]
     # One that the rule leaves below its accuracy is a proxy itself; a coefficient over the ten is none.
     below = figures.table_1(TEN.assign(reached=False))
     assert below.status.str.startswith("proxy: even after").all() and figures.shortest(below.status) is None

@@ -259,10 +259,10 @@ facts = beyond.of_alarm(digits, best) if len(best) and len(digits) else {}
 page.box(
     "Can disagreement between re-trained networks expose an adversarial image?",
     "Yes, if made against one network: {networks} nearly always disagree, seldom on clean images.",
-    "At least two disagree on {attack.percent:.0f}% of adversarial images of {attack.digits} digits that all "
-    "{networks} classify correctly (95%: {attack.low:.1f} to {attack.high:.1f}%; the attacked one errs by "
-    "construction), on {noise.percent:.1f}% with equally large noise (before clipping). On {clean.of:,} clean "
-    "digits that the attacked network gets right, they disagree on {clean.percent:.1f}%.",
+    "At least two disagree on {attack.percent:.0f}% of adversarial images of {attack.digits} digits that "
+    "all {networks} classify correctly (95%: {attack.low:.1f} to {attack.high:.1f}%; the attacked one errs "
+    "by construction), on {noise.percent:.1f}% with equally large noise (before clipping). On {clean.of:,} "
+    "clean digits that the attacked network gets right, they disagree on {clean.percent:.1f}%.",
     "No attack aimed at all {networks} networks.",
     facts=facts, picture=alarms.draw_alarms(facts, digits) if facts else None, results=(clean, fifty),
     alt="Three bars with intervals: nearly all adversarial images, hardly any others; below, curves "
