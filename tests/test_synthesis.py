@@ -9,6 +9,7 @@ from torch import nn
 
 from papers.synthesis import claims, comparison, experiments, figures
 from shared.data import sets
+from shared.statistics import rank_correlations
 
 pytestmark = pytest.mark.filterwarnings("ignore::shared.inference.NoExample")
 TIMES = ("mixing", "boxes", "directions", "gradient", "noise", "roby", "margin", "attack", "pgd")
@@ -189,3 +190,13 @@ def test_a_claim_without_its_networks_is_open():
     runs = frame()
     few = runs[[n in ("ren-a", "chen-natural") for n in runs.network]].reset_index(drop=True)
     assert holds(few)["he"] is None and holds(few)["chen"] is None
+
+
+def test_ranks_by_counts_are_those_of_the_drawn_values():
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=200).round(1)       # with ties
+    b = (a + rng.normal(size=200)).round(1)
+    drawn = rng.integers(200, size=(30, 200))
+    often = np.stack([np.bincount(places, minlength=200) for places in drawn])
+    np.testing.assert_allclose(comparison._resampled(a, b, often), rank_correlations(a[drawn], b[drawn]))
+    assert np.isnan(comparison._resampled(np.ones(200), b, often)).all()

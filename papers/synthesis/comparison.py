@@ -102,8 +102,26 @@ def over_images(data, name, rng):
     if a.shape[1] < LEAST or not len(a):
         return np.nan, np.full(ROUNDS, np.nan)
     drawn = rng.integers(a.shape[1], size=(ROUNDS, a.shape[1]))
-    return rank_correlations(a, b).mean(), np.mean(
-        [rank_correlations(x[drawn], z[drawn]) for x, z in zip(a, b)], axis=0)
+    often = np.stack([np.bincount(places, minlength=a.shape[1]) for places in drawn])
+    return rank_correlations(a, b).mean(), np.mean([_resampled(x, z, often) for x, z in zip(a, b)], axis=0)
+
+
+def _resampled(a, b, often):
+    """Rank correlation of a and b [N] in each of R draws that have value n `often[r, n]` times: float64 [R].
+
+    Ranks follow from counts; to sort every draw takes four times as long.
+    """
+    def ranks(values):
+        _, codes = np.unique(values, return_inverse=True)
+        order = np.argsort(codes, kind="stable")
+        first = np.searchsorted(codes[order], np.arange(codes.max() + 1))
+        count = np.add.reduceat(often[:, order], first, axis=1)
+        midranks = count.cumsum(1) - (count - 1) / 2      # equal values share the mean of their ranks
+        return midranks[:, codes] - (often.shape[1] + 1) / 2
+
+    x, y = ranks(a), ranks(b)
+    with np.errstate(invalid="ignore"):
+        return (often * x * y).sum(1) / np.sqrt((often * x**2).sum(1) * (often * y**2).sum(1))
 
 
 def _spearman(a, b, draws):
