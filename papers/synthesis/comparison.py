@@ -109,7 +109,7 @@ def over_images(data, name, rng):
 def _resampled(a, b, often):
     """Rank correlation of a and b [N] in each of R draws that have value n `often[r, n]` times: float64 [R].
 
-    Ranks follow from counts; to sort every draw takes four times as long.
+    Ranks follow from counts; to sort every draw takes three times as long.
     """
     def ranks(values):
         _, codes = np.unique(values, return_inverse=True)
