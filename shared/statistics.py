@@ -32,6 +32,21 @@ def difference_interval(ups: int, downs: int, of: int, *, confidence: float = 0.
     return low * (few if low > 0 else many), high * (many if high > 0 else few)
 
 
+def rank_interval(rank: float, of: int) -> tuple[float, float]:
+    """The 95% interval of Spearman's rank correlation over `of` independent cases; in [-1, 1].
+
+    By Fisher's transformation, with the standard error of Bonett and Wright (2000), equation 3. A bootstrap
+    of ten cases is too narrow. Of three cases or fewer, the whole range.
+    """
+    if of < 4:
+        return -1.0, 1.0
+    if abs(rank) >= 1:
+        return rank, rank
+    half = 1.96 * np.sqrt((1 + rank**2 / 2) / (of - 3))
+    low, high = np.tanh(np.arctanh(rank) + np.array([-half, half]))
+    return float(low), float(high)
+
+
 def rank_correlations(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Spearman's rank correlation of the rows of a and b, float64 [n]; nan where a row is constant."""
     from scipy.stats import rankdata

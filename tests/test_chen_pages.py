@@ -145,16 +145,6 @@ def test_rank_agreement_with_intervals():
     assert accuracy["spearman"] is accuracy["low"] is None and accuracy["networks"] == ""
 
 
-def test_quantities_are_compared_with_roby_on_the_same_resamples():
-    nets = figures.networks(TEN)
-    gaps = ranking.beyond_roby(nets)
-    ranks = {row["quantity"]: row for row in ranking.rank_agreement(TEN)}
-    assert set(gaps) == {name for name, row in ranks.items() if row["spearman"] is not None} - {"ROBY, L2"}
-    gap, low, high = gaps["mean margin of the logits"]     # a perfect one: 1 in every resample
-    assert gap == pytest.approx(1 - ranks["ROBY, L2"]["spearman"]) and low <= gap <= high
-    assert (low, high) == pytest.approx((1 - ranks["ROBY, L2"]["high"], 1 - ranks["ROBY, L2"]["low"]))
-
-
 def test_networks_are_ranked_by_features_and_classes():
     assert ranking.by_features(TEN[:9]) == []
     rows = ranking.by_features(TEN)
@@ -179,16 +169,6 @@ def test_sentences_wait_for_ten_networks():
     assert (facts["tried"], facts["apart"]) == (24, "1.00 (1.00 to 1.00)")
     assert 0 <= facts["above_0"] + facts["below_0"] <= 24
     assert "margin" in facts["clear"]     # its coefficient is -1
-
-
-def test_intervals_are_of_the_coefficients_of_the_draws():
-    draw = np.random.default_rng(0)
-    x = draw.integers(0, 6, (40, 10)).astype(float)
-    y = x + draw.normal(size=x.shape)
-    x[0], y[1, 2] = 1, np.nan     # without order, and with a gap
-    ranks = [rank for row in zip(x, y) if (rank := ranking.agreement(*row)) is not None]
-    assert len(ranks) == 38 and np.allclose(ranking.interval(x, y), np.quantile(ranks, (0.025, 0.975)))
-    assert ranking.interval(x[:1], y[:1]) == (None, None)
 
 
 # ---- claims and figures ----------------------------------------------------------------------------------
@@ -305,16 +285,12 @@ def test_what_protects_best_is_told_apart(monkeypatch):
     monkeypatch.setattr(defence, "counts", lambda *_: {})
     facts = defence.shorter(TEN, TEN)
     assert facts["upper"] == {"of": 2, "rise": 2, "fall": 2}
-    assert facts["best"] == {"larger": True, "smaller": True, "names": "A and B", "rates": "10% and 20%",
-                             "original": "+0.10 and +0.20", "adversarial": "−0.10 and −0.20"}
-    both["MNIST", "B"][1]["original"] = 0.4
-    assert defence.facts(TEN, TEN)["best"]["larger"] is False
+    assert facts["unprotected"] == 2
     for pair in both.values():
         pair[1]["images_train"] = 60
     assert defence.shorter(TEN, TEN) == {}
     del both["MNIST", "C"]      # too few are left
-    few = defence.facts(TEN, TEN)
-    assert few["upper"] is None and few["best"]["larger"] is few["best"]["smaller"] is False
+    assert defence.facts(TEN, TEN)["upper"] is None
 
 
 def test_figure_1_has_the_smaller_accuracy_and_says_why_its_networks_are_proxies():
@@ -364,7 +340,7 @@ def test_equally_wide_classes_have_one_roby_at_any_separation():
 
 def test_scores_are_ranked_beside_the_distance_to_the_boundary():
     draw = np.random.default_rng(3)
-    ranks = handmade.property_1(handmade.arrangements(draw, 30, 2.0), draw, draws=20)
+    ranks = handmade.property_1(handmade.arrangements(draw, 30, 2.0))
     assert ranks["roby"].low <= ranks["roby"].value <= ranks["roby"].high and ranks["overlap"].value < -0.8
 
 
@@ -434,13 +410,17 @@ def test_trainings_of_one_network_spread_beside_networks(monkeypatch):
 
 
 def test_differences_of_pairs_stand_beside_those_of_retraining(monkeypatch):
-    values = pd.DataFrame({"natural": [0.5, 0.5, 0.5], "robust": [0.45, 0.7, 0.59]})
+    values = pd.DataFrame({"natural": [0.5, 0.5, 0.5], "robust": [0.45, 0.7, 0.59]},
+                          index=pd.Index([("MNIST", name) for name in "ABC"], tupleize_cols=False))
     monkeypatch.setattr(defence, "pairs", lambda *_: {"a pair": ()})
     monkeypatch.setattr(defence, "with_values", lambda *_: values)
-    monkeypatch.setattr(ranking, "spread", lambda *_: {"limit": 0.1})
-    assert defence.within_chance(TEN, TEN, TEN) == 2
+    monkeypatch.setattr(defence, "in_print", lambda *_: {"roby_original_natural": 0.5,
+                                                         "roby_original_robust": 0.3})
+    monkeypatch.setattr(ranking, "spread", lambda *_: {"limit": 0.1, "model": "LeNet"})
+    facts = defence.within_chance(TEN, TEN, TEN)
+    assert (facts["within"], facts["pairs"], facts["paper"]) == (2, 3, 0)
     monkeypatch.setattr(ranking, "spread", lambda *_: {})
-    assert defence.within_chance(TEN, TEN, TEN) is None
+    assert defence.within_chance(TEN, TEN, TEN) == {}
 
 
 def test_dots_stand_beside_published_values():

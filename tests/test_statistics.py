@@ -4,13 +4,28 @@ import pytest
 from scipy import stats
 
 from shared.runtime import UserError
-from shared.statistics import difference_interval, rank_correlations, share_interval
+from shared.statistics import difference_interval, rank_correlations, rank_interval, share_interval
 
 
 def test_rank_correlations_are_spearmans_with_ties_and_nan_for_a_constant_row():
     a, b = np.random.default_rng(0).normal(size=(2, 5, 12)).round(1)
     assert np.allclose(rank_correlations(a, b), [stats.spearmanr(x, y).statistic for x, y in zip(a, b)])
     assert np.isnan(rank_correlations(np.ones((1, 4)), np.arange(4.0)[None])).all()
+
+
+def test_the_interval_of_a_rank_correlation_holds_the_true_one_in_19_of_20_samples():
+    rng = np.random.default_rng(0)
+    true = 6 / np.pi * np.arcsin(0.6 / 2)       # of a normal distribution with the correlation 0.6
+    x = rng.normal(size=(4_000, 10))
+    y = 0.6 * x + 0.8 * rng.normal(size=x.shape)
+    inside = [low <= true <= high for low, high in (rank_interval(r, 10) for r in rank_correlations(x, y))]
+    assert 0.94 < np.mean(inside) < 0.98
+
+
+def test_the_interval_of_a_rank_correlation_at_its_ends():
+    assert rank_interval(1.0, 10) == (1, 1) and rank_interval(0.5, 3) == (-1, 1)
+    low, high = rank_interval(-0.6, 10)
+    assert (low, high) == pytest.approx((-0.905, 0.111), abs=0.001)
 
 
 @pytest.mark.parametrize("hits", [1, 17, 49])

@@ -513,7 +513,7 @@ def test_the_pictures_of_noise_name_their_pairs_and_grey_lines_only_where_there_
     assert training_noise.pictures_in_words(whole, {}) == ""
     labels = [[text.get_text() for text in training_noise.draw_box(of).legends[0].get_texts()]
               for of in (alone, whole)]
-    assert [len(some) for some in labels] == [3, 2]
+    assert [len(some) for some in labels] == [4, 3]
 
 
 def test_a_page_says_how_it_averages_and_over_which_pairs(monkeypatch):

@@ -40,13 +40,17 @@ def marked(text, items, docname):
 
 
 def parameter_table(facts, small):
-    """The parameters of the run that built a page, as a folded table; whether that is a small one."""
+    """The parameters of the run that built a page, as a folded table; whether that is a small one.
+
+    At full scale these are the published settings, and recorded runs may have smaller sizes.
+    """
     rows = [[f"`{p['parameter']}`", "the profile's" if (v := facts["parameters"].get(p["parameter"])) is None
              else f"`{v}`", p["meaning"], p["allowed"]]
             for p in parameters.rows(parameters.script_of(facts["notebook"]))]
     title = "Parameters of this page's own small run (its results stand at the end)"
-    return display.folded(title if small else "Parameters of this run", display.markdown_table(
-        ["parameter", "this run", "meaning", "allowed"], rows))
+    whole = facts["profile"] == "paper" and not small
+    return display.folded(title if small else "Parameters of this page", display.markdown_table(
+        ["parameter", "published scale" if whole else "this run", "meaning", "allowed"], rows))
 
 
 def wanted(output):

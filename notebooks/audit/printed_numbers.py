@@ -255,7 +255,7 @@ page.box(
     "{how}: {confirms} of {checked} statements that this page checks without an experiment hold.",
     "Another {exceptions} hold with exceptions, and {contradicts} are contradicted by the same paper or "
     "arithmetic. For example, in {impossible} of {rows} triples of distances (minimum, mean, maximum) Shu et "
-    "al. print one above the largest possible distance; as squared distances {fit}.",
+    "al. print a value larger than any distance; read as squared distances, they {fit}.",
     "A number that passes can still be wrong, since this page measures nothing.",
     facts=facts, picture=audit.draw_counts(findings),
     alt="A bar for all papers and one for each, divided into statements that hold, that hold with "

@@ -274,7 +274,7 @@ page.statement("algorithm-1", data=algorithm["data"] | {"counts": handmade.count
 page.statement("property-1", data={"n": scale.trials, "arrangements": RANKS})
 page.extra("property-1", (), lambda: handmade.agreed_rows(RANKS),
            f"Rank correlation with the mean distance to the decision boundary over {scale.trials:,} "
-           "arrangements (95% interval over resampled arrangements)",
+           "arrangements (95% interval over arrangements)",
            header={"arrangements": "arrangements", **NAMES}, fold="The rank correlations")
 page.extra("readings", (), ROWS.values, "Simulated classes, 40 samples each", fold="The changed classes",
            header={"classes": "classes", "error": "error, %", "boundary": "distance to boundary", **NAMES})
@@ -308,10 +308,9 @@ for item, data in handmade.any_model(features, labels, seed).items():
 page.box(
     "Does ROBY, a robustness score from class overlap, follow the distance to the boundary?",
     "Not on simulated classes: the paper's algorithm rescales, so that near and far classes look alike.",
-    "Over {n:,} arrangements whose centres differ in spread up to fourfold its rank correlation is "
-    "{roby.value:.2f} (95% interval {roby.low:.2f} to {roby.high:.2f}; wanted: −1). Without rescaling, by "
-    "the paper's equations, ROBY reaches {equations.value:.3f}; overlap divided by centre distance "
-    "{overlap.value:.2f}.",
+    "Over {n:,} arrangements whose centres differ in spread up to fourfold its rank correlation with that "
+    "distance is {roby.value:.2f} (95% interval {roby.low:.2f} to {roby.high:.2f}; wanted: −1). Without "
+    "rescaling, by the paper's equations, it is {equations.value:.3f}.",
     "The paper gives no rescaling formula; ours follows the authors' later code.",
     facts=FREE | {"n": scale.trials}, results=(), alt="Left a flat cloud of dots, right a falling band.",
     picture=handmade.draw_arrangements(ARRANGED))

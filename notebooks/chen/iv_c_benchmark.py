@@ -162,17 +162,16 @@ page.picture(
 # ({ref}`Section III <chen-iii>`). The other
 # quantities need no centre of a class: accuracy, mean margin (logit of the class minus the largest other), and distances to the boundary in random directions and along the gradient, itself a
 # small attack. What should be larger for a robust network, such as accuracy or a distance, is turned round. So a dot at 1 means the order of the
-# weaker attack, at −1 the opposite one. An interval that contains 0 does not show that two orders are related; one that ends below 1 shows that they
-# differ.
+# weaker attack, at −1 the opposite one. An interval that contains 0 does not show that two orders are related. Intervals are of single coefficients: all
+# quantities are measured on the same ten networks, and among many intervals some exclude 0 by chance.
 
 # %%
 page.picture(natural, ranking.draw_ranks, caption=(
-    "How ten networks are ordered, with 95% intervals over resampled networks; the paper's tick is computed "
+    "How ten networks are ordered, with 95% intervals over networks; the paper's tick is computed "
     "from its Table I"), alt="A row a quantity: ROBY's dots lie below 0, the paper's ticks at 1.")
 page.text(natural, ranking.answer,
           "Of {quantities} quantities, these have an interval without 0: {clear}; a negative value reverses "
-          "the attack's order. Compared on the same resampled networks, of the {others} other quantities "
-          "these come nearer to that order than ROBY (L2), by more than chance: {beyond}.")
+          "the attack's order.")
 
 # %% [markdown]
 # ### Single trainings cannot rank architectures by ROBY
@@ -203,10 +202,11 @@ page.text((natural, again), ranking.spread,
 # %%
 page.text(natural, ranking.answer,
           "Of {tried} combinations of features, classes, norms and attacks, {above_0} give an interval above "
-          "0 and {below_0} one below; by chance alone about {chance:.0f} would exclude 0.")
+          "0 and {below_0} one below; all use the same ten networks, so that chance moves many of them "
+          "together.")
 page.extra("by-features", natural, ranking.by_features,
            "Rank correlation of ROBY with attack success, by features and classes, over ten networks "
-           "(95% interval over resampled networks; perfect: 1)", header=ranking.READINGS,
+           "(95% interval over networks; perfect: 1)", header=ranking.READINGS,
            fold="ROBY by features and classes")
 
 # %% [markdown]
@@ -215,9 +215,9 @@ page.extra("by-features", natural, ranking.by_features,
 
 # %%
 page.text(natural, ranking.answer,
-          "The rank correlation of its success with that of our weaker attack is {apart}; an interval that "
-          "ends below 1 says that the two order the networks differently. ROBY (L2) has {logits.code_2} with "
-          "the later code's attack and {logits.third_2} with ours.")
+          "The rank correlation of its success with that of our weaker attack is {apart}: even two attacks "
+          "need not order these networks alike. ROBY (L2) has {logits.code_2} with the later code's attack "
+          "and {logits.third_2} with ours.")
 page.extra("attacks", natural, ranking.attacks,
            "Success of each attack, lowest to highest, beside the published success of its norm (L∞ or L2); "
            "rank correlations with 95% intervals over networks", header=ranking.ATTACKS,
@@ -237,7 +237,8 @@ page.text(suspects, ranking.of_suspects,
 # ## Three things to remember
 #
 # 1. An attack that flips everything says nothing about which network is more robust.
-# 2. Before networks are ranked by a score, one network should be trained again: its spread is the least difference that means something.
+# 2. Before architectures are ranked by a score, each should be trained several times: one training again can move the score as far as another
+#    architecture.
 # 3. On these ten networks, measured distances to the boundary have the highest rank correlations with the attack; the one along the gradient is
 #    itself a small attack.
 #
@@ -283,19 +284,18 @@ best = page.best(natural, again)
 facts = ranking.box_facts(*best)
 page.box(
     "Does ROBY, a robustness score without an attack, rank networks as an attack does?",
-    "Not our {networks} {data} networks; moderate agreement is possible with L2 distances."
-    if facts and facts["low"] <= 0 < facts["high"] < 1 else
-    "Not our {networks} {data} networks: the two orders are not shown to agree."
+    "It did not on our {networks} {data} networks; so few cannot exclude moderate agreement."
     if not facts or facts["low"] <= 0 else
     "On our {networks} {data} networks, yes, in part: the orders are alike.",
-    "ROBY's rank correlation with the L∞ attack's success (paper: {paper:.0f}) is {spearman:.2f} (95% "
-    "interval {low:.2f} to {high:.2f}) with L2 distances, {linf.spearman:.2f} ({linf.low:.2f} to "
-    "{linf.high:.2f}) with L∞. ROBY (L2) spans {all_low:.2f} to {all_high:.2f}, over {seeds} trainings of "
-    "{model} {seeds_low:.2f} to {seeds_high:.2f}.",
-    "We attacked at a third of the paper's strength; full strength flips nearly all.",
+    "ROBY's rank correlation with the attack's success (paper: {paper:.0f}) is {spearman:.2f} (95% "
+    "interval {low:.2f} to {high:.2f}) if it takes Euclidean distances of classes, {linf.spearman:.2f} "
+    "({linf.low:.2f} to {linf.high:.2f}) if largest coordinates. Retraining one network moves ROBY from "
+    "{seeds_low:.2f} to {seeds_high:.2f}; all ten span {all_low:.2f} to {all_high:.2f}.",
+    "We attacked at a third of the paper's strength: full strength, which flips nearly all, ranks otherwise "
+    "(rank correlation {full:.2f}).",
     facts=facts, results=[natural], picture=ranking.draw_box(*best) if facts else None,
     alt="Attack success and ROBY: a dot a network, small dots for further trainings of one of them; the "
-        "dashed line rises as the paper's claim needs.")
+        "dashed line joins the ends as equal orders would.")
 
 # %%
 page.finish()

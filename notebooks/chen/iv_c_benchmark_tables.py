@@ -60,7 +60,8 @@ again = page.results(experiments.natural_retrained, optional=True)
 # ## Table I: accuracy, attack success, FSA, FSD and ROBY
 #
 # ASR (Linf PGD) is the success of the paper's attack on correctly classified images (pixels in [0, 1]: ε = 0.3 with 40 steps of 0.01; on CIFAR-10
-# we assume ε = 1/255 with 10 steps of 0.25/255). ASR (L2 PGD) is the success in the L2 ball of the same ε, which is the literal meaning.
+# we assume ε = 1/255 with 10 steps of 0.25/255). ASR (L2 PGD) is the success in the L2 ball of the same ε, which is the literal meaning;
+# its range is that of four ways to understand the L2 attack, whose size the paper does not print.
 # FSA is one minus the mean width of a class, FSD the mean distance of two class centres, ROBY the mean overlap of two classes (both widths minus
 # this distance). Before each mean, the widths, distances or overlaps of a network are rescaled: the smallest becomes 0, the largest 1. LeNet
 # was trained with further seeds, so that most of its values have a range ({ref}`how values are compared <one-choice>`).

@@ -261,9 +261,10 @@ facts = cost.shares(rows)
 page.box(
     "Is ROBY, a robustness score without an attack, much cheaper than one?",
     "Yes: the attack takes some {times.least:.0f} to {times.most:.0f} times as long.",
-    "On {networks} {names} networks ROBY takes {ratio:.1f}% of the attack's time ({low:.1f}% to "
+    "On {networks} {names} networks together ROBY takes {ratio:.1f}% of the attack's time ({low:.1f}% to "
     "{high:.1f}% by network; paper, ten networks: {paper:.1f}%). {fast} of the attacks ran in lower "
-    "precision than ROBY; at equal precision its forward pass takes {alike_low:.1f}% to {alike_high:.1f}%.",
+    "precision; at equal precision ROBY's pass through the network takes {alike_low:.1f}% to "
+    "{alike_high:.1f}%.",
     "Each share rests on one timing; two timings of one computation differed by up to {error:.0f}%.",
     facts=facts, results=[natural], picture=cost.draw_bars(rows) if facts else None,
     alt="A bar a network: the time of ROBY in percent of the attack's, with the paper's mean as a line.")

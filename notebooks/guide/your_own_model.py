@@ -101,6 +101,7 @@ print(report)
 
 # %% tags=["hide-cell"]
 known = card_page.known(x[0].shape).values()    # the measures of each network
+pgd = report.measure("model", "pgd_accuracy")
 
 page.box(
     "How do I test the robustness of my own classifier?",
@@ -110,8 +111,7 @@ page.box(
     "Compare networks on the same images only: other images change every number, so the tables below are a "
     "rough guide.",
     facts={"accuracy": 100 * inference.accuracy(model, x_test, y_test), "n": len(x_test),
-           "pgd": 100 * attacked.robust_accuracy, "attacked": len(x),
-           "size": (attacked.x_adv - x).abs().max().item()},
+           "pgd": 100 * pgd.value, "attacked": pgd.n, "size": (attacked.x_adv - x).abs().max().item()},
     picture=guide.draw_script(model, x, attacked, report),
     alt="Three digits with their labels, the same three with grey spots and other labels, and four numbers "
         "of the report card.")

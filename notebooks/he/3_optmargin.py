@@ -309,8 +309,8 @@ page.box(
     if facts.get("opposite") else "Compare its shares for the two attacks." if facts else "Not measured yet.",
     "The vote is right on {brittle.hits} of {brittle.of} digits after OptBrittle (paper: "
     "{brittle.paper.region}%) and on {margin.hits} of {margin.of} after OptMargin (paper: "
-    "{margin.paper.region}%), which changes digits {ratio:.2g} times as much.",
-    "One network was tested. On another we had tuned OptBrittle until the vote gave the paper's "
+    "{margin.paper.region}%), whose changes are {ratio:.2g} times as long (Euclidean norm).",
+    "One network like the paper's. OptBrittle was tuned on another until the vote gave the paper's "
     "{brittle.paper.region}%; so the {brittle.hits} proves little.",
     facts=facts, picture=summaries.draw_vote(best) if facts else None,
     alt="Accuracy of the network alone and of a vote over noisy copies, on clean digits and on digits of two "

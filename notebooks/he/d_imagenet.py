@@ -236,9 +236,9 @@ page.box(
     f"{'Mostly not' if low > 50 else 'Mostly' if high < 50 else 'Undecided'}"
     f"{': it withstands the noise it was built with, new noise less' * overfits}."
     if facts else "Not measured yet.",
-    "Of {attacked.of} attacked photographs the vote is right on {attacked.hits} (95%: {attacked.low:.0f} to "
-    "{attacked.high:.0f}%); of all {margin.of} " + "(some misclassified before) " * wrong_before
-    + "on {margin.percent:.0f}% (paper: {margin.paper}%). On {images} attacked ones, "
+    "The vote is right on {attacked.hits} of {attacked.of} attacked photographs (95%: {attacked.low:.0f} to "
+    "{attacked.high:.0f}%); with those " + "misclassified before, " * wrong_before
+    + "on {margin.percent:.0f}% of {margin.of} (paper: {margin.paper}%). On {images} of the attacked, "
     + ("all copies" if overfits else "{own:.0f}% of the copies")
     + " are misclassified with the attack's own noise, " + "only " * overfits + "{others:.0f}% with fresh.",
     f"Our network is far smaller{', our attack shorter' * bool(shorter)} than the paper's.",

@@ -138,7 +138,7 @@ page.text((searches, variants), trainings.what_training_does,
           "architectures by {between.white:.2f} and {between.black:.2f}, between the three published "
           "networks by {white:.2f} and {black:.2f}. *About as much* means: the standard deviation over "
           "trainings lies between half and twice that over architectures (of their means, less the part that "
-          "trainings add).")
+          "trainings add). The ratio is {ratios} with three conventions of SSIM, this page's first.")
 
 # %% [markdown]
 # ### The two sides are as alike as the search demands
@@ -164,9 +164,9 @@ page.text(searches, figures.stopped,
 # %%
 page.text((searches, variants), trainings.what_training_does,
           "In {outliers} of {rows} rows of our recipe the published value lies more than {margin} outside "
-          "the range of our networks: {outside}. The variants bring {removed} of these into their range. The "
-          "largest distances of a published value from the range of each variant are {variants}. Trainings "
-          "that were not tried may be the cause.")
+          "the range of our networks: {outside}. The variants of A and C bring {removed} of these into "
+          "their range. The largest distances of a published value from the range of each variant are "
+          "{variants}. Trainings that were not tried may be the cause.")
 page.text(searches, trainings.deviations,
           "Of the {cells} published standard deviations over digits {outside} lie outside the range of our "
           "networks. Those of the similarities to the digit are smaller than ours in {smaller} of {digit} "

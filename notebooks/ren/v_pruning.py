@@ -289,7 +289,7 @@ page.figure(
 # %%
 best = page.best(searches)
 facts = figures.pruning(best)
-GROWTH = "{n} networks; both effects grow in {shown} of {steps} steps (paper: all)"
+GROWTH = "{n} networks; both effects grow at {shown} of {steps} increases of pruning (paper: all)"
 PRICE = "but labels change nearer to the digit (less robust)."
 page.box(
     "Does pruning (greys become black or white) make look-alike images with different labels differ?",
@@ -298,7 +298,7 @@ page.box(
     "In mixtures with white the strongest pruning lowers the similarity across the label change from "
     "{sides.plain:.3f} to {sides.pruned:.2f} (paper: {sides.paper:.2f}) and raises that of digit and last "
     "image with its label from {digit.plain:.2f} to {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
-    figures.first(facts, ("exact", f"{GROWTH}, in all if grey {{level}} is pruned."),
+    figures.first(facts, ("exact", f"{GROWTH}, at all if grey {{level}} is pruned, too."),
                   ("traded", f"{GROWTH}."), ""),
     facts=facts, picture=figures.draw_pruning(best) if facts else None,
     alt="Two panels, towards white and black, without pruning and at three strengths of it: the similarity "

@@ -226,7 +226,7 @@ page.box(
                 "Around our two digits it matters little which pixels may vary."),
     "Random images draw pixels between the extremes of misclassified versions of a {first.digit} and a "
     "{second.digit}. If only pixels vary that every version changes, the attacked network misclassifies "
-    "{first.all:.0f}% and {second.all:.0f}%; if those that any changes, {first.any:.0f}% and "
+    "{first.all:.0f}% and {second.all:.0f}%; if those that at least one changes, {first.any:.0f}% and "
     "{second.any:.0f}% (paper's {first.digit} and {second.digit}: {first.paper:.0f}% and "
     "{second.paper:.0f}%).",
     "The paper's digits are unknown; its text and scripts have different rules.",

@@ -260,8 +260,8 @@ page.box(
     "Can disagreement between re-trained networks expose an adversarial image?",
     "Yes, if made against one network: {networks} nearly always disagree, seldom on clean images.",
     "At least two disagree on {attack.percent:.0f}% of adversarial images of {attack.digits} digits that "
-    "all {networks} classify correctly (95%: {attack.low:.1f} to {attack.high:.1f}%; the attacked one errs "
-    "by construction), on {noise.percent:.1f}% with equally large noise (before clipping). On {clean.of:,} "
+    "all {networks} classify correctly (95%: {attack.low:.1f} to {attack.high:.1f}%; the attacked one always "
+    "errs), on {noise.percent:.1f}% of them with noise as large. On {clean.of:,} "
     "clean digits that the attacked network gets right, they disagree on {clean.percent:.1f}%.",
     "No attack aimed at all {networks} networks.",
     facts=facts, picture=alarms.draw_alarms(facts, digits) if facts else None, results=(clean, fifty),

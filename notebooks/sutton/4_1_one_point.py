@@ -305,8 +305,8 @@ page.box(
     "Practically never in thousands of dimensions, even noise of ten times the distance.",
     "{needed} crosses ({n:,} dimensions); {draws:,} samples flip {flat:.1g}% of images. In the "
     "paper {paper:.0f}% flip, under noise (we infer) ten times as long as the gradient step.",
-    "Boundaries lie nearer than this step: flat ones, as near as the shorter of two attacks, predict "
-    "{longest.near:.0f}% on our {runs} networks; measured: {longest.flipped.percent:.0f}%."
+    "Boundaries lie nearer than this step: at the distance of the shorter of two attacks, flat ones would "
+    "give {longest.near:.0f}% on our {runs} networks (measured: {longest.flipped.percent:.0f}%)."
     if nearest.get("ratio", 1) < 1 else
     "Real boundaries may be nearer than the attack suggests, or curved.",
     facts=nearest | {"n": PICTURE, "draws": draws_published, "paper": float(np.mean(all_pairs)),

@@ -194,10 +194,10 @@ crossed = crossing_noise(CONE_N, nearest["depth"], CONE_SLOPE)
 page.box(
     "Does random noise still miss a curved decision boundary?",
     "Yes if it bends gently in one direction (roof); one that bends in all directions (cone) is crossed "
-    "often when near.",
-    "In {n:,} dimensions, with the boundary at {depth:g} of the noise's length and slope {slope:g}, "
-    "{plane} samples cross a plane, {roof} a roof, {cone} a cone. Noise goes sideways: a cone "
-    "slopes towards it on all sides, a roof on two.",
+    "often when near enough.",
+    "In {n:,} dimensions, with the boundary at {depth:g} of the noise's length, "
+    "{plane} samples cross a plane, {roof} a roof, {cone} a cone (slopes {slope:g}). Noise goes sideways: "
+    "a cone slopes towards it on all sides, a roof on two.",
     "Calculated, not measured.",
     facts={"depth": nearest["depth"], "n": CONE_N, "slope": CONE_SLOPE,
            **{name: one_in(share) for name, share in crossed.items()}},

@@ -203,7 +203,7 @@ shares = {"classes that touch": np.exp(models.log_half_balls(sketches.DIMENSIONS
           far: np.exp(models.log_half_balls(sketches.DIMENSIONS, epsilon, LONG))}
 page.box(
     "Why can noise miss what an attack finds?",
-    "In high dimension noise advances little: a small gap stops noise of one radius, not a short attack.",
+    "In high dimension noise moves little towards the boundary: a small gap stops it, not a short attack.",
     "Two classes fill facing half balls of {n:,} dimensions, the boundary halfway. If they touch, noise of "
     "one radius flips {touch:.0f}%. With a gap of {gap:g} radii it flips {left}, noise of ten radii "
     "{long:.0f}%, an attack of {reach:g} radii {attack}.",

@@ -309,7 +309,7 @@ page.box(
     "Yes, as far as the text goes: a slow version of its steps gives the same results." if alike else
     "Not everywhere: a slow version of the text's steps differs, or an error goes unnoticed.",
     "Both versions agree on {same} of {images} random images of three small problems; the checks detect "
-    + ("all {caught}" if alike else "{caught} of {mutants}") + " errors built into steps, formulas or noise.",
+    + ("all {caught}" if alike else "{caught} of {mutants}") + " errors planted in steps, formulas or noise.",
     "The text does not say how an image counts whose gradient rounds to zero; our tables mostly count it as "
     "attackable, which fits the published values better.", facts=facts,
     picture=definitions.draw_slopes(),

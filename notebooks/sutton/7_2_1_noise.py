@@ -155,14 +155,12 @@ levels = {kind: training_noise.curves(kind, *both, STRONGEST) if all(map(len, bo
 facts = training_noise.box_facts(levels["cube"])
 page.text(compared["cube"], lambda *_: training_noise.pictures_in_words(levels["cube"], levels["ball"]))
 page.picture(compared["ball"], lambda *_: training_noise.draw_box(levels["ball"], "ball"),
-             caption="Training images: accuracy and attackable share (zero gradients not counted) over the "
-                     "strength of L2 noise",
+             caption="Training images: accuracy and attackable share over the strength of L2 noise",
              alt="Two panels over the strength of the noise: accuracy and attackable share, ours and the "
                  "paper's.")
 page.text(compared["cube"], lambda *_: facts,
           "With our strongest L∞ noise (picture at the top) the accuracy on training images falls from "
-          "{accuracy.none:.1f}% to "
-          "{accuracy.most:.1f}% (paper, same pairs: to {paper.accuracy:.1f}%).")
+          "{accuracy.none:.1f}% to {accuracy.most:.1f}% (paper, same pairs: to {paper.accuracy:.1f}%).")
 
 # %% [markdown]
 # ### The effect on attacks depends on how a vanished gradient counts
@@ -221,9 +219,10 @@ page.box(
         "Not clearly, with guessed noise strengths; in the paper hardly."),
     "With our strongest noise a gradient step flips {most:.0f}% of correctly classified CIFAR-10 training "
     "images ({where}), without noise {none:.0f}%; counting images whose gradient is zero, "
-    "{counted.most:.0f}% instead of {counted.none:.0f}% are attackable (paper: {paper.most:.1f}% instead of "
-    "{paper.none:.1f}%). Successful attacks have a mean norm of {norm.most:.1f} instead of {norm.none:.1f}.",
-    "Accuracy is {accuracy.most:.0f}% instead of {accuracy.none:.1f}% (paper: {paper.accuracy:.0f}%).",
+    "{counted.most:.0f}% are attackable, without noise {counted.none:.0f}% (paper: {paper.most:.1f} and "
+    "{paper.none:.1f}%). Flipping steps get longer: mean norm {norm.most:.1f}, without noise "
+    "{norm.none:.1f}.",
+    "The noise costs accuracy: {accuracy.most:.0f}% of training images, without it {accuracy.none:.1f}%.",
     facts=facts, picture=training_noise.draw_box(levels["cube"]),
     alt="Accuracy and attackable share over the strength of the noise, ours and the paper's.")
 

@@ -205,7 +205,8 @@ page.box(
     "{ten:.0f}% (paper: {paper.ten:.0f}%).",
     "{pairs} of {of} class pairs; fewer attacks succeed than published."
     if facts and facts["logit"] < facts["paper"]["step"] else "{pairs} of {of} class pairs.",
-    facts=facts, picture=figures.draw_means(page.best(pairs), SHARES, CLASSES), alt=figures.MEANS)
+    facts=facts, alt=figures.MEANS,
+    picture=figures.draw_means(figures.learned(page.best(pairs)), SHARES, CLASSES))
 
 # %%
 page.finish()

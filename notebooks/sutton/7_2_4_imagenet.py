@@ -234,8 +234,8 @@ page.box(
         "We could not test the paper's two networks; on a much smaller one, noise found {ten} of "
         "{attacked}."),
     figures.first(
-        facts, ("every", "An attack that changes every value by less than a tenth of its range (in "
-                         "half of the images by at most {change:.1f}%) flips all {correct} correctly "
+        facts, ("every", "An attack that changes every value by less than a tenth of its range "
+                         "(median of the largest change: {change:.1f}%) flips all {correct} correctly "
                          "classified images ({confidence}% interval {small.low:.0f} to {small.high:.0f}%; "
                          "paper: {paper.small:.0f}%)."),
         "An attack that changes every value by less than a tenth of its range (in half the images by at "

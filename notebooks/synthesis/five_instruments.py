@@ -156,7 +156,7 @@ assert abs(measure(network, many, torch.tensor([numbers[int(k)] for k in called]
 best = page.best(instruments)
 rows = comparison.compared(best)
 facts = figures.facts(rows, best)
-page.picture(instruments, lambda _: figures.draw_correlations(rows), caption=(
+page.picture(instruments, lambda runs: figures.draw_correlations(rows, runs), caption=(
     "Rank correlation of five instruments and the baseline (grey) with the norm of Carlini and Wagner's "
     "attack (1: the same order); lines: 99% intervals, over groups of networks (left) and images (right)"),
     alt="Two panels with a row for each of five instruments and a baseline, a dot and a line on an axis "
@@ -295,7 +295,7 @@ page.text(instruments, lambda runs: {k: int(runs[k].max()) for k in ("images", "
 page.box(
     "Which cheap measure ranks networks as a strong attack does?", figures.answer(facts),
     figures.evidence(facts), figures.limit(facts),
-    facts=facts, picture=figures.draw_correlations(rows),
+    facts=facts, picture=figures.draw_correlations(rows, best),
     alt="Rank correlations of five instruments and a baseline with an attack, over networks and over images, "
         "with intervals.")
 

@@ -125,27 +125,21 @@ def facts(*frames):
     """For sentences: how many pairs, how they were trained and attacked, in how many ROBY is smaller; or {}.
 
     `true` and `predicted` are `counts` by these classes; `flipped` is the success of the text's PGD on the
-    robust networks; `best` are the two attacked least, `upper` the half attacked least (None of fewer than
-    four pairs).
+    robust networks, `unprotected` how many lose most labels to it; `upper` is the half attacked least (None
+    of fewer than four pairs).
     """
     both = pairs(*frames) if all(map(len, frames)) else {}
     if not both:
         return {}
     by_success = sorted(both, key=lambda name: figures.success(both[name][1], "text"))
     gaps = {samples: [change(*both[name], samples)[0] for name in by_success] for samples in SAMPLES}
-    least, half = by_success[:2], len(both) // 2
+    half = len(both) // 2
     models = pd.DataFrame(both.keys(), columns=("data", "model")).groupby("data", sort=False).model
     return {"pairs": len(both), "all": len(PRINTED), "true": counts(both, TRUE),
             "predicted": counts(both, PREDICTED),
             "names": " and ".join(f"{len(names)} on {data}" for data, names in models),
             "flipped": figures.between(100 * figures.success(pair[1], "text") for pair in both.values()),
-            "best": {"larger": half > 1 and bool(min(gaps["original"][:2]) > 0),
-                     "smaller": half > 1 and bool(max(gaps["adversarial"][:2]) < 0),
-                     "names": " and ".join(model for _, model in least),
-                     "rates": " and ".join(f"{100 * figures.success(both[name][1], 'text'):.0f}%"
-                                           for name in least),
-                     **{samples: " and ".join(f"{gap:+.2f}" for gap in some[:2]).replace("-", "−")
-                        for samples, some in gaps.items()}},
+            "unprotected": sum(figures.success(pair[1], "text") > 0.5 for pair in both.values()),
             "upper": {"of": half, "rise": sum(gap > 0 for gap in gaps["original"][:half]),
                       "fall": sum(gap < 0 for gap in gaps["adversarial"][:half])} if half > 1 else None,
             **{f"{kind}_{name}": figures.between((pair[n][name] for pair in both.values()), unit="", digits=9)
@@ -154,12 +148,18 @@ def facts(*frames):
 
 
 def within_chance(natural, robust, again):
-    """In how many pairs ROBY differs less, on clean images, than two trainings of one network; or None."""
-    both, limit = pairs(natural, robust), ranking.spread(natural, again).get("limit")
-    if not both or limit is None:
-        return None
+    """Facts: in how many pairs ROBY on clean images differs by less than `limit`, which two trainings of one
+    network exceed with probability 5%; in how many the published values do. {} of no further training.
+    """
+    both, spread = pairs(natural, robust), ranking.spread(natural, again)
+    if not both or not spread:
+        return {}
     some = with_values(both, TRUE, "original")
-    return int(((some.robust - some.natural).abs() < limit).sum())
+    paper = [in_print(*name)["roby_original_robust"] - in_print(*name)["roby_original_natural"]
+             for name in some.index]
+    return {"within": int(((some.robust - some.natural).abs() < spread["limit"]).sum()), "pairs": len(some),
+            "limit": spread["limit"], "model": spread["model"],
+            "paper": int((np.abs(paper) < spread["limit"]).sum())}
 
 
 def shorter(*frames):
@@ -197,7 +197,8 @@ def natural_facts(runs):
 def neighbours(natural, robust):
     """For sentences: for how many networks the map of attacked images groups classes better when robust.
 
-    `caveat` says how many images the maps hold, where these numbers differ.
+    `which` says whether the text's PGD flips these least once they are robust, `caveat` how many images the
+    maps hold, where these numbers differ.
     """
     shares = [{u["model"]: figures.grouped(u["map_text"], u["labels"]) for u in runs.to_dict("records")}
               for runs in (natural, robust)]
@@ -208,8 +209,11 @@ def neighbours(natural, robust):
     caveat = len(set().union(*images)) > 1 and (
         f" The natural maps hold {numbers[0]} images, the robust ones {numbers[1]}, so that these shares are "
         "comparable only roughly.")
-    return both and {"of": len(both), "better": sum(shares[1][m] > shares[0][m] for m in both),
-                     "caveat": caveat or ""}
+    better = {m for m in both if shares[1][m] > shares[0][m]}
+    least = sorted(both, key={u["model"]: figures.success(u, "text")
+                              for u in robust.to_dict("records")}.get)[:len(better)]
+    which = ": those in which the defence works best" if better == set(least) and better else ""
+    return both and {"of": len(both), "better": len(better), "which": which, "caveat": caveat or ""}
 
 
 # ---- pictures and figures ------------------------------------------------------------------------------
@@ -257,15 +261,14 @@ def draw_neighbours(natural, robust):
 
 
 def draw_slopes(*frames):
-    """ROBY on clean images of each natural network and of its robust one; thick: the two attacked least."""
+    """ROBY on clean images of each natural network and of its robust one."""
     both = pairs(*frames)
-    least = sorted(both, key=lambda name: figures.success(both[name][1], "text"))[:2]
     figure, ax = plt.subplots(figsize=(4.2, 3.4))
     for sign, word in ((-1, "falls"), (1, "rises")):
         ends = {name: [measures(u)["original"] for u in pair] for name, pair in both.items()}
         some = {name: pair for name, pair in ends.items() if np.sign(pair[1] - pair[0]) == sign}
-        for n, (name, pair) in enumerate(some.items()):
-            ax.plot((0, 1), pair, "o-", color=display.PALETTE[sign > 0], ms=4, lw=4 if name in least else 1.5,
+        for n, pair in enumerate(some.values()):
+            ax.plot((0, 1), pair, "o-", color=display.PALETTE[sign > 0], ms=4, lw=1.5,
                     label=f"ROBY {word}: {len(some)}" if n == 0 else None)
     ax.set(xticks=(0, 1), xticklabels=("natural", "adversarially trained"), xlim=(-0.2, 1.2),
            ylabel="ROBY, clean images")

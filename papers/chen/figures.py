@@ -10,7 +10,7 @@ import torch
 from papers.chen.experiments import DATASETS, PAPER, PRINTED, SPELT
 from report import display
 from report.cell import Cell
-from report.comparison import over_alike
+from report.comparison import over_alike, wider
 from shared import roby
 from shared.runtime import UserError
 from shared.statistics import share_interval
@@ -25,6 +25,7 @@ ATTACKS = {"text": "PGD as in the text", "signed": "half of its ε (pixels in [�
            "code": "10 L∞ steps of length 2 (the authors' later code)", "ball": "L2 ball of the same ε",
            "steps": "short L2 steps in the L∞ ball", "code_steps": "10 L2 steps of length 2 in the L∞ ball",
            "wide": "L2 ball of 2"}
+L2_READINGS = "2", "steps", "code_steps", "wide"    # of the L2 attack, whose size is not printed
 LIMITS = {"near_random": 0.5, "near_gradient": 10.0}    # where the searches of the experiment end
 
 
@@ -173,12 +174,23 @@ def table_1(runs):
 
 
 def as_cells(rows, columns):
-    """Rows of a table from `networks`: success with its number of images, an accuracy that is fitted."""
+    """Rows of a table from `networks`: success with its number of images, an accuracy that is fitted.
+
+    Success of the L2 attack has the range over its `L2_READINGS`.
+    """
+    def cell(name, row):
+        if not name.startswith("asr"):
+            return row[name]
+        share = Cell(row[name], of=row["n"])
+        if name != "asr_2":
+            return share
+        tried = [row[f"asr_{key}"] for key in L2_READINGS]
+        return wider(share, np.nanmin(tried), np.nanmax(tried), "settings", whole=1)
+
     return [{name: row[name] for name in ("dataset", "model", "status")} | {
         "acc": Cell(row["acc"], status="fitted: the length of training was chosen by it"
                     if row["matched"] else None)} | {
-        name: Cell(row[name], of=row["n"]) if name.startswith("asr") else row[name] for name in columns}
-        for row in rows.to_dict("records")]
+        name: cell(name, row) for name in columns} for row in rows.to_dict("records")]
 
 
 def with_retraining(rows):

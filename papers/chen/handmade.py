@@ -249,20 +249,16 @@ def arrangements(generator, trials, spread):
         for _ in range(trials)])
 
 
-def property_1(rows, generator, draws=200):
-    """Spearman's correlations of the measures with the mean distance to the boundary, over `arrangements`.
-
-    Intervals are over resampled arrangements.
-    """
-    again = generator.integers(len(rows), size=(draws, len(rows)))
-    ranks = {name: ranking.ranked(rows[name], rows.boundary, again) for name in MEASURES}
+def property_1(rows):
+    """Spearman's correlations of the measures with the mean distance to the boundary, over `arrangements`."""
+    ranks = {name: ranking.ranked(rows[name], rows.boundary) for name in MEASURES}
     return {name: Cell(rank["spearman"], low=rank["low"], high=rank["high"]) for name, rank in ranks.items()}
 
 
 def ranked_arrangements(generator, trials, spread):
     """`arrangements`, and `property_1` of them."""
     rows = arrangements(generator, trials, spread)
-    return rows, property_1(rows, generator)
+    return rows, property_1(rows)
 
 
 def agreed_rows(arrangements):

@@ -248,13 +248,13 @@ def spread(searches):
     white = searches[searches.background == "white"] if len(searches) else searches
     if not len(white) or white.groupby("architecture").size().min() < 2:
         return {}
-    means = white.groupby("architecture").robustness_mean.agg(["mean", "min", "max", "size", "var"])
-    within = means["var"].mean()
-    between = means["mean"].var() - within / means["size"].mean()
+    means = white.groupby("architecture").robustness_mean.agg(["mean", "min", "max"])
+    within, between = variances(white)
     black = searches[searches.background == "black"].groupby("architecture").robustness_mean
     black = black.agg(["min", "max"])
     others = {name: black.drop(name) for name in black.index} if len(black) > 1 else {}
-    return {"a": {"lowest": means["min"]["a"], "highest": means["max"]["a"]}, "trainings": means["size"]["a"],
+    return {"a": {"lowest": means["min"]["a"], "highest": means["max"]["a"]},
+            "trainings": (white.architecture == "a").sum(),
             "paper": in_print("a", "white")["robustness_ssim"], "least": means["mean"].min(),
             "most": means["mean"].max(), "architectures": len(means),
             "apart": next((word for name, rest in others.items() for word, alone in (
@@ -262,6 +262,16 @@ def spread(searches):
                 ("later", black["max"][name] < rest["min"].min())) if alone), None),
             "widest": bool((means["max"] - means["min"]).idxmax() == "a"),
             "more": bool(within > 4 * between), "as_much": bool(between <= 4 * within <= 16 * between)}
+
+
+def variances(white, column="robustness_mean"):
+    """Of a similarity to white: the variance over trainings, and that over architectures.
+
+    The latter is of their means, less what trainings add.
+    """
+    means = white.groupby("architecture")[column].agg(["mean", "size", "var"])
+    within = means["var"].mean()
+    return within, means["mean"].var() - within / means["size"].mean()
 
 
 def stopped(searches):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from papers.ren.experiments import ARCHITECTURES, UNIFORM
-from papers.ren.figures import COLUMNS, PAPER, over_nets
+from papers.ren.figures import COLUMNS, PAPER, over_nets, variances
 from report import display, tidy
 from report.comparison import LEAST
 
@@ -46,6 +46,7 @@ def what_training_does(searches, variants):
     """Facts: how far networks of a training lie apart, and where the published values lie outside them.
 
     removed   of the rows outside, those that a variant brings into its range, or "none"
+    ratios    towards white, standard deviation over trainings over that over architectures, by convention
     variants  each with the largest distance of a published value from its range
     """
     trainings = pd.DataFrame(reach(searches, variants))
@@ -53,11 +54,14 @@ def what_training_does(searches, variants):
     own = own.assign(architecture=own.training.str[0], outliers=own.outside > MARGIN)
     within = own.assign(width=own.highest - own.lowest).groupby("background").width
     means = towards(searches, *UNIFORM).groupby(["background", "architecture"]).robustness_mean.mean()
+    white = towards(searches, "white")
     tried = trainings.drop(own.index)
     near = {(r.training[0], r.background) for r in tried[tried.outside <= MARGIN].itertuples()}
     outliers = [(r.architecture, r.background) for r in own[own.outliers].itertuples()]
     return {"own": {b: f"{width.min():.2f} to {width.max():.2f}" for b, width in within},
             "between": means.groupby("background").agg(np.ptp).to_dict(),
+            "ratios": ", ".join(f"{np.sqrt(within / between):.2f}" if between > 0 else "–" for within, between
+                                in (variances(white, f"robustness_{c}") for c in CONVENTIONS)),
             "outliers": len(outliers), "rows": len(own), "margin": MARGIN,
             "outside": ", ".join(map(" ".join, outliers)) or "none",
             "removed": sum(row in near for row in outliers) or "none",

@@ -141,6 +141,7 @@ def box_facts(runs, printed, of, larger=None):
             "perturbed": one["of"], "draws": int(good.draws.max()), "low": interval["low"],
             "high": interval["high"], "confidence": 95, "step": step["mean"],
             "counted": shares["attack"]["mean"],
+            "norm": mean([u["test"]["attack"]["l2"]["mean"] for u in good.to_dict("records")]),
             "logit": shares["logit"]["mean"], "one_percent": one["mean"], "ten": ten["mean"],
             "ends": " to ".join(dict.fromkeys(
                 f"{end(step['percents'].values()):.0f}%" for end in (min, max))),
@@ -154,9 +155,9 @@ def box_facts(runs, printed, of, larger=None):
 
 
 def draw_means(runs, printed, names, titles=()):
-    """Bars of the mean shares, a dot a problem, a line the published mean; None where nothing was attacked.
+    """Bars of the mean shares of the box, a dot a problem, a line the published mean; None of no attack.
 
-    named   problems whose dots of the noise of the attack's norm have their names beside them
+    titles   problems whose dots of the noise of the attack's norm have their names beside them
     """
     shares = means(runs, printed)
     if not shares["step"]["of"]:
@@ -167,9 +168,9 @@ def draw_means(runs, printed, names, titles=()):
             continue
         ax.bar(place, shares[key]["mean"], width=0.66, alpha=0.55,
                color=display.PALETTE[1 if key == "step" else 0])
-        if key == "step" and (more := shares["logit"]["mean"] - shares[key]["mean"]) > 0:
+        if key == "step" and (more := shares["attack"]["mean"] - shares[key]["mean"]) > 0:
             ax.bar(place, more, bottom=shares[key]["mean"], width=0.66, alpha=0.25, color=display.PALETTE[1],
-                   label="more, along the gradient of the logit")
+                   label="zero gradient, counted as attackable")
         percents = shares[key]["percents"]
         places = dict(zip(percents, place + np.linspace(-0.2, 0.2, len(percents)) * (len(percents) > 1)))
         ax.plot([*places.values()], [*percents.values()], "o", ms=4, color=display.GUIDE, clip_on=False)
@@ -181,7 +182,8 @@ def draw_means(runs, printed, names, titles=()):
     ax.plot([], [], color=display.PRINTED, lw=2.5, label="paper, same pairs")
     ax.plot([], [], "o", ms=4, color=display.GUIDE, label="one class pair")
     ax.set_xticks(range(5), ["gradient\nstep", "noise of\nits norm", *(f"{d} ×" for d in DELTAS[1:])])
-    ax.set(ylabel="label flipped, % of images", ylim=(0, 105))
+    ax.set(ylabel="label flipped, %", ylim=(0, 105))
+    ax.set_xlabel("of correct images     of the images that the step flips", fontsize=display.SMALLEST)
     figure.legend(loc="outside upper center", ncols=2, columnspacing=1, handlelength=1.2)
     return figure
 
@@ -214,9 +216,9 @@ def draw_pairs(runs, printed, names):
     return figure
 
 
-MEANS = ("Bars: the share of test images that a gradient step flips (pale: more along the gradient of the "
-         "logit), and that noise of one to ten times its norm flips. Dots are class pairs, lines the "
-         "published means.")
+MEANS = ("Bars: the share of correctly classified test images that a gradient step flips (pale: those of "
+         "zero gradient), and the share of flipped images that noise of one to ten times its norm flips. "
+         "Dots are class pairs, lines the published means.")
 
 
 def has_learned(problem, right, larger=None):
@@ -313,9 +315,10 @@ def retrained_in_words(again, printed, names):
     explains = "may explain" if min(shares) <= paper <= max(shares) else "explains little of"
     accuracy, noise = (ends_in_words([tables.percent(part, key) for part in parts])
                        for key in ("accuracy", DELTAS[-1]))
-    return (f"Another seed, which also draws the images, {explains} the difference: over {len(parts)} "
-            f"further trainings of *{name(problem, names)}* the attackable share is {ends_in_words(shares)} "
-            f"(paper: {in_percent(paper)}). Their test accuracy is {accuracy}, the mean norm of their steps "
+    return (f"On *{name(problem, names)}* another seed, which also draws the images, {explains} the "
+            f"difference: over {len(parts)} further trainings the attackable share is "
+            f"{ends_in_words(shares)} (paper: {in_percent(paper)}). "
+            f"Their test accuracy is {accuracy}, the mean norm of their steps "
             f"{min(norms):.2f} to {max(norms):.2f}, and noise of {DELTAS[-1]} times that norm flips {noise} "
             "of the labels.")
 

@@ -231,7 +231,8 @@ def pictures_in_words(cube, ball):
 def draw_box(levels, kind="cube"):
     """Accuracy and attackable share of training images over the level of noise, ours and published.
 
-    Grey lines are the published values of single class pairs that are not among ours. None of no levels.
+    Ours in both ways to count zero gradients: not attackable, and attackable (dotted). Grey lines are the
+    published values of single class pairs that are not among ours. None of no levels.
     """
     if not levels:
         return None
@@ -247,13 +248,17 @@ def draw_box(levels, kind="cube"):
         if len(some) < len(PROBLEMS):
             ax.plot([], [], "-", color=display.PALE, lw=1, label="paper, other pairs")
         line(some, "--s", color=display.PRINTED, ms=4, label="paper, same pairs")
-        ours = [v["readings"]["found"][panel] if panel == "susceptibility" else v[panel]["train"]
-                for v in levels.values()]
-        ax.plot([int(n.split()[1]) for n in levels], ours, "-o", color=display.PALETTE[0], lw=2, label="ours")
-        ax.set(title={"accuracy": "accuracy", "susceptibility": "attackable"}[panel], ylim=(40, 103))
-        ax.set_xticks((0, *LEVELS), ["none", "weak", "middle", "strong"])
+        places, attackable = [int(n.split()[1]) for n in levels], panel == "susceptibility"
+        ours = [v["readings"]["found"][panel] if attackable else v[panel]["train"] for v in levels.values()]
+        ax.plot(places, ours, "-o", color=display.PALETTE[0], lw=2,
+                label="ours: label flipped" if attackable else None)
+        if attackable:
+            ax.plot(places, [v["readings"]["lost"][panel] for v in levels.values()], ":o",
+                    color=display.PALETTE[0], lw=2, mfc="white", label="ours: zero gradients counted")
+        ax.set(title="attackable" if attackable else "accuracy", ylim=(40, 103))
+        ax.set_xticks((0, *LEVELS), ["none", "weak", "medium", "strong"])
     axes[0].set_ylabel("% of training images")
     figure.supxlabel("noise in training", fontsize=display.SMALLEST)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, columnspacing=1,
+    figure.legend(*axes[1].get_legend_handles_labels(), loc="outside upper center", ncols=2, columnspacing=1,
                   handlelength=1.5)
     return figure

@@ -136,21 +136,26 @@ def lessons(rows, runs):
 
 
 # ---- drawings --------------------------------------------------------------------------------------------
-def draw_correlations(rows):
+def draw_correlations(rows, runs):
     """Rank correlations with the attack and their intervals, of what `compared` gives: networks, images."""
     if not len(rows):
         return None
-    figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.6), sharey=True)
+    figure, axes = plt.subplots(1, 2, figsize=(7.2, 3), sharey=True)
+    cheap = {*comparison.cheap(rows, runs).instrument}
+    kinds = {"at most a tenth of the attack's time": display.PALETTE[0], "slower": display.PALETTE[1],
+             "baseline": display.PALETTE[7]}
     for ax, (level, title) in zip(axes, LEVELS.items()):
         ax.axvline(0, color=display.GUIDE, lw=0.8)
         for y, row in enumerate(rows.to_dict("records")):
-            color = display.PALETTE[7] if row["instrument"] == BASELINE else display.PALETTE[0]
+            color = [*kinds.values()][2 if row["instrument"] == BASELINE else row["instrument"] not in cheap]
             ax.plot([row[f"{level}_low"], row[f"{level}_high"]], [y, y], color=color, lw=2)
             ax.plot(row[level], y, "o", color=color)
         ax.set(xlim=(-1.05, 1.05), xlabel="rank correlation with the attack")
         ax.set_title(title)
     axes[0].set(yticks=range(len(rows)), yticklabels=[*map(comparison.label, rows.instrument)],
                 ylim=(len(rows) - 0.5, -0.5))
+    figure.legend([plt.Line2D([], [], marker="o", color=color) for color in kinds.values()], kinds,
+                  loc="outside upper center", ncols=3)
     return figure
 
 
