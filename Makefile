@@ -54,12 +54,15 @@ book: run
 run: $(READY)
 	@$(ALONE) python -m workflow.book $(PROFILE) $(JOBS)
 
-# Packages are compiled while style, imports and types are checked. One worker more than cores: some wait for a browser
-# or a kernel.
+# Types are checked while tests run. A new environment's packages are compiled once, not by each worker. One worker
+# more than cores: some wait for a browser or a kernel.
 test: $(READY)
-	@python -m tests.warm < /dev/null 2> /dev/null & \
-	    ruff check . && lint-imports --no-cache | tail -n 4 && basedpyright
-	@OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE python -m pytest -n $$(($(JOBS) + 1)) --dist worksteal
+	@ruff check .
+	@lint-imports --no-cache | tail -n 4
+	@types=$$(mktemp); basedpyright > "$$types" & \
+	    [ $(VENV)/.compiled -nt $(READY) ] || { python -m tests.warm < /dev/null 2> /dev/null; touch $(VENV)/.compiled; }; \
+	    OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE python -m pytest -n $$(($(JOBS) + 1)) --dist worksteal; \
+	    wait $$! || { cat "$$types"; exit 1; }; tail -n 1 "$$types"; rm "$$types"
 
 ifeq ($(PROFILE),smoke)
 bench: $(READY)
@@ -142,7 +145,7 @@ venv:
 	    { echo "make: Python's venv module is missing; on Debian or Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	@{ $(SOUND); } || { \
 	    if [ -e $(VENV) ]; then \
-	        [ -e $(VENV)/pyvenv.cfg ] || [ -z "$$(ls -A $(VENV) | grep -vxE 'bin|lib|lib64|include|\.ready')" ] || \
+	        [ -e $(VENV)/pyvenv.cfg ] || [ -z "$$(ls -A $(VENV) | grep -vxE 'bin|lib|lib64|include|\.(ready|compiled)')" ] || \
 	            { echo "make: VENV=$(VENV) is a folder of other things; name another one" >&2; exit 1; }; \
 	        echo "make: $(VENV) is half-made, was moved or has an older Python; making it anew" >&2; rm -rf $(VENV); \
 	    fi; \

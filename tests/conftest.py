@@ -1,8 +1,8 @@
 """What many tests need: a home for cache, data and results; every notebook run once in `smoke`."""
 import contextlib
 import functools
+import gc
 import hashlib
-import importlib.metadata
 import json
 import os
 import re
@@ -65,6 +65,12 @@ def pytest_collection_modifyitems(items):
     items[:] = [*book, *rest[:cut], *runs, *rest[cut:]]
 
 
+def pytest_collection_finish():
+    """No collection walks through what was imported and collected."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup():
     """Networks of torch's own layers start from the same weights, whichever tests ran before."""
@@ -105,17 +111,53 @@ def machine():
     import torch
 
     from report import provenance
-    packages = sorted(f"{p.name} {p.version}" for p in importlib.metadata.distributions())
+    packages = sorted(place.name for place in Path(pytest.__file__).parents[1].glob("*.dist-info"))
     return [sys.version, *packages, torch.backends.cpu.get_cpu_capability(), torch.cuda.is_available(),
             provenance.device_model(torch.device("cpu")), os.environ.get("ONEDNN_MAX_CPU_ISA")]
 
 
+inputs = functools.cache(imports.inputs)
+
+
 def rests_on(name):
     """A digest of all that a run of a notebook in `smoke` rests on, where nothing is recorded."""
-    files = {*imports.inputs(name), f"notebooks/{name}.py", "tests/conftest.py", "tests/flips.py",
+    files = {*inputs(name), f"notebooks/{name}.py", "tests/conftest.py", "tests/flips.py",
              "tests/published.py", "tests/warm.py"}
-    facts = [*sorted((file, content(file)) for file in files), *machine()]
+    return digest(*sorted((file, content(file)) for file in files), *machine())
+
+
+def digest(*facts):
     return hashlib.sha256(repr(facts).encode()).hexdigest()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if call.when == "call":
+        item.passed = report.passed
+    return report
+
+
+@pytest.fixture
+def unless_passed(request):
+    """`unless_passed(*facts)` skips a test that takes long, where it passed before with the same facts.
+
+    facts   digests of all that it rests on, but for this file, its own, packages, processor and browser. None
+            is skipped by `.ci/run`
+    """
+    place, given = ROOT / "_runs" / "tests" / "passed" / digest(request.node.nodeid), []
+
+    def unless_passed(*facts):
+        test, browser = request.path.relative_to(ROOT), CHROMIUM and os.stat(CHROMIUM).st_mtime
+        given.append(digest(*facts, content("tests/conftest.py"), content(test), *machine(), browser))
+        if "BOOK_OF_TESTS" not in os.environ and place.exists() and place.read_text() == given[0]:
+            request.node.passed = False
+            pytest.skip("passed before; nothing that it rests on has changed since")
+
+    yield unless_passed
+    if given and getattr(request.node, "passed", False):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(given[0])
 
 
 @pytest.fixture(scope="session")
@@ -181,6 +223,7 @@ def ran(folder, name):
     return Path(folder) / "runs" / "smoke" / "notebooks" / f"{name}.ipynb"
 
 
+@functools.cache
 def outputs(folder, name):
     """What `report.page` left in the outputs of a run notebook."""
     cells = json.loads(ran(folder, name).read_text())["cells"]

@@ -1,5 +1,6 @@
 """The built book: warnings are errors, pages stand alone, links lead somewhere, no complaint of a browser."""
 import csv
+import hashlib
 import json
 import os
 import re
@@ -22,6 +23,7 @@ from conftest import (
     CHROMIUM,
     NOTEBOOKS,
     SESSION,
+    digest,
     environment,
     in_a_browser,
     oddities,
@@ -385,6 +387,13 @@ def serious(page, scheme, options):
 
 
 @pytest.fixture(scope="module")
+def static(book):
+    """A digest of what all pages load."""
+    return digest(*((str(path.relative_to(book)), hashlib.sha256(path.read_bytes()).hexdigest())
+                    for path in sorted((book / "_static").rglob("*")) if path.is_file()))
+
+
+@pytest.fixture(scope="module")
 def axe():
     """The text of axe's script."""
     return (Path(find_spec("axe_playwright_python").origin).parent / "axe.min.js").read_text()
@@ -393,12 +402,16 @@ def axe():
 @in_a_browser
 @pytest.mark.parametrize("name", ["book/index", "book/reproduction", "book/execution",
                                   *(f"notebooks/{n}" for n in NOTEBOOKS)])
-def test_a_browser_shows_a_page_without_a_complaint_or_a_request(book, browser, axe, name):
+def test_a_browser_shows_a_page_without_a_complaint_or_a_request(book, static, unless_passed, request, axe,
+                                                                 name):
     """No error in the console, nothing asked of the network, formulas drawn, as wide as the window, nothing
     serious for axe.
     """
-    page, errors, requests = browser(name)
-    if 'class="math' in (book / f"{name}.html").read_text():
+    path = book / f"{name}.html"
+    pictures = [(path.parent / url).read_bytes() for url in Page(path).loaded if "_images/" in url]
+    unless_passed(static, path.read_text(), *(hashlib.sha256(picture).hexdigest() for picture in pictures))
+    page, errors, requests = request.getfixturevalue("browser")(name)
+    if 'class="math' in path.read_text():
         page.wait_for_selector("mjx-container", state="attached")
     wrong = [("console", text) for text in errors]
     wrong += [("request", url) for url in requests if urlparse(url).scheme not in ("file", "data", "blob")]

@@ -47,11 +47,15 @@ FULL = dict(count=4, images=8, scale=1.0)
 TOY = Experiment("toy/runs", measure, plan, scale={"paper": FULL}, sizes=("images",))
 
 
+REVISION = git.revision
+
+
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     monkeypatch.setenv("BOUNDARY_RESULTS", str(tmp_path / "results"))
     monkeypatch.setenv("BOUNDARY_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(experiments, "ROOT", tmp_path)
+    monkeypatch.setattr(git, "revision", lambda: "a revision")      # asked for each run that is kept
     COUNT.clear()
     return tmp_path
 
@@ -360,6 +364,7 @@ def test_what_rests_on_runs_with_other_settings_is_not_recorded(home):
 
 
 def test_an_edit_in_the_process_of_a_run_is_in_the_provenance_of_the_next(home, monkeypatch):
+    monkeypatch.setattr(git, "revision", REVISION)
     tree = home / "tree"
     (tree / "shared").mkdir(parents=True)
     (tree / "shared/x.py").write_text("1")

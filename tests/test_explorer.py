@@ -3,18 +3,19 @@ import json
 import math
 import re
 import shutil
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
 import torch
-from conftest import CHROMIUM, in_a_browser
+from conftest import CHROMIUM, content, digest, in_a_browser
 
 from report.repository import ROOT
 from shared import borderline, regions, runtime, similarity
 from shared.data import sets
-from workflow import explorer
+from workflow import explorer, imports
 
 FIRST = "explorer.js", "core.js", "explorer.css", "digits.js", "weights-0.js"    # as it comes into sight
 NEAR = 1e-4
@@ -42,6 +43,22 @@ def laid_out(folder):
     (folder / "book").mkdir()
     (folder / "book/page.html").write_text(PAGE.format(styles=styles()))
     return folder
+
+
+@cache
+def state():
+    """A digest of the code, the explorer's files and its networks."""
+    files = [*explorer.FOLDER.iterdir(), *(ROOT / "results/zoo").glob("ren-a-mnist-*"),
+             *(ROOT / "book/_static").glob("*.*")]
+    code = imports.files("tests/test_explorer.py", ["ren"])
+    return digest(*map(content, sorted([*code, *(str(path.relative_to(ROOT)) for path in files)])))
+
+
+@pytest.fixture(autouse=True)
+def unless_unchanged(request, unless_passed):
+    """A browser need not compute and show the same twice; how long it takes is measured each time."""
+    if request.node.get_closest_marker("skipif") and "two_seconds" not in request.node.name:
+        unless_passed(state())
 
 
 @pytest.fixture

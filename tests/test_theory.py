@@ -1,4 +1,5 @@
 """The theorems of sutton: known digits, independent integration, random trials, wrong formulas caught."""
+import functools
 import time
 
 import numpy as np
@@ -253,11 +254,16 @@ def test_every_theorem_of_the_reference_has_an_entry():
     assert bounds - {"theorem-7"} == set(STATEMENTS)
 
 
+@functools.cache
+def cases_of(item):
+    return cases(STATEMENTS[item])
+
+
 @pytest.mark.parametrize("item", STATEMENTS)
 def test_no_truth_violates_its_statement(item):
     """On the grid, up to n = 200,000, and on all extremal examples; the truths are probabilities."""
     statement = STATEMENTS[item]
-    tried = cases(statement)
+    tried = cases_of(item)
     low, high = truths_at(tried)
     assert not np.isnan([low, high]).any() and (low.max() <= 1e-9 or item == "lemma-13")
     assert statement.beyond(bounds_at(statement, tried), low, high).max() <= TOLERANCE
@@ -330,7 +336,7 @@ def test_a_table_with_random_trials_and_a_chosen_grid():
 @pytest.mark.parametrize("item", STATEMENTS)
 def test_the_wrong_formulas_that_pass_are_those_of_the_record(item):
     """Theorems 14 and 16 were recorded with random trials as well, on which more formulas differ."""
-    tried = mutants(STATEMENTS[item], cases(STATEMENTS[item]))
+    tried = mutants(STATEMENTS[item], cases_of(item))
     caught = {mutant["change"]: mutant["caught"] for mutant in tried}
     recorded = {mutant["change"] for mutant in record.read("sutton", item)["data"]["missed"]}
     assert len(caught) >= 6 and {change for change in caught if not caught[change]} == recorded & set(caught)

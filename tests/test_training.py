@@ -20,6 +20,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from papers.he.experiments import subjects
+from papers.ren import models
 from report import code, inputs, registry, same, zoo
 from report.repository import ROOT
 from shared import inference, runtime
@@ -30,12 +31,20 @@ from shared.training.recipe import Recipe
 from tests.outputs.examples import Noise, training_images, untrained, weights_after
 
 CPU = torch.device("cpu")
-FAST = Recipe(epochs=2, images=400, batch=40)
+FAST, SMOKE = Recipe(epochs=2, images=400, batch=40), models.SMOKE
 
 
 @pytest.fixture(scope="module")
 def digits():
     return sets.load("digits", profile="smoke")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def fast():
+    """On embedded data the zoo trains a paper's architecture by its SMOKE."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(models, "SMOKE", FAST)
+        yield
 
 
 # ---- draws -----------------------------------------------------------------------------------------------
@@ -212,7 +221,8 @@ def no_committed_networks(tmp_path, monkeypatch):
     monkeypatch.setattr(zoo, "ZOO", tmp_path / "committed")
 
 
-def test_a_network_learns_and_comes_back_from_the_cache_bit_for_bit(home, digits):
+def test_a_network_learns_and_comes_back_from_the_cache_bit_for_bit(home, digits, monkeypatch):
+    monkeypatch.setattr(models, "SMOKE", SMOKE)
     with inputs.collected() as book:
         first = zoo.net("ren-a", "smoke", digits, 0, device=CPU)
         again = zoo.net("ren-a", "smoke", digits, 0, device=CPU)
@@ -344,6 +354,7 @@ def test_adversarial_training_of_full_scale_leaves_chance_on_embedded_data_too(h
 
 def test_a_network_is_trained_on_a_file_of_the_reader_s(home, digits, monkeypatch):
     monkeypatch.chdir(home)
+    monkeypatch.setattr(models, "SMOKE", SMOKE)
     arrays = {f"{kind}_{part}": getattr(digits, f"{kind}_{part}").numpy()
               for kind in "xy" for part in ("train", "test")}
     np.savez("leaves.npz", **arrays)
