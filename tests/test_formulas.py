@@ -11,7 +11,7 @@ from scipy.special import ndtr
 
 from papers.sutton.theory import formulas
 from papers.sutton.theory.ball import log_tail, tail
-from papers.sutton.theory.statements import CONDITIONS, STATEMENTS, verify
+from papers.sutton.theory.statements import STATEMENTS, verify
 from report import reference
 from report.repository import ROOT
 from workflow import catalogue
@@ -197,14 +197,6 @@ WORDS = {">=": r"\ge", "<=": r"\le", "*": "", "lipschitz": "L", "depth": "|d_S(x
 def bare(latex):
     """LaTeX without what only places it: lines, spaces, sizes of brackets."""
     return re.sub(rf"{PLACING}|\s", "", latex)
-
-
-def test_a_condition_compares_what_its_text_says():
-    draws = np.random.default_rng(0)
-    for text, holds in CONDITIONS.items():
-        values = {name: draws.integers(-1, 4, 200) for name in inspect.signature(holds).parameters}
-        np.testing.assert_array_equal(holds(**values), eval(text, {}, values))
-        assert 0 < holds(**values).sum() < 200, text
 
 
 @pytest.mark.parametrize("item", STATEMENTS)

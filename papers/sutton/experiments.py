@@ -344,7 +344,7 @@ cifar10_as_printed = Experiment("sutton/cifar10-as-printed", measure_cifar10,
 
 # ---- CIFAR-10, trained with random noise (Sections 7.1.4 and 7.2.1) --------------------------------------
 DIMENSION = 3072  # values of an image
-# sizes   radii of the L-infinity ball of noise
+# `sizes` are radii of the L-infinity ball of noise.
 NOISE = scales(problems=[1, 1, 9], architecture=LARGE, dropout=DROPOUT, epochs=[1, 2, EPOCHS],
                images_train=[16, 128, 10_000], images_test=[8, 60, 2_000], images_attack=[2, 8, 10_000],
                draws=[4, 10, 2_000], sizes=(0.1, 0.5, 1.0), seed=0)
@@ -543,7 +543,7 @@ def _audit(careful, images, labels, sizes, deltas, seed, generator, *, tries=32)
     return {"of": tries, "wrong": int((careful.flips(noisy, labels[rows]).flips != exact).sum())}
 
 
-# blocks  of `size` images;  largest  of the 256 scalings of an attack
+# A block has `size` images; `largest` is the longest of the 256 steps of an attack.
 IMAGENET = scales(network="squeezenet", blocks=[1, 1, 50], size=[4, 6, 20], draws=[4, 40, 2_000], largest=5.0,
                   seed=0)
 

@@ -27,44 +27,12 @@ from shared.statistics import share_interval
 TOLERANCE = 1e-8
 
 
-# Conditions on the parameters of the theorems, each as a text and as the same comparison.
-CONDITIONS = {
-    "0 <= epsilon": lambda epsilon: 0 <= epsilon,
-    "0 <= eta": lambda eta: 0 <= eta,
-    "0 <= gamma": lambda gamma: 0 <= gamma,
-    "0 <= h": lambda h: 0 <= h,
-    "K >= 1": lambda K: K >= 1,
-    "delta <= 1 + epsilon": lambda delta, epsilon: delta <= 1 + epsilon,
-    "delta <= eta + r": lambda delta, eta, r: delta <= eta + r,
-    "delta > 0": lambda delta: delta > 0,
-    "delta >= epsilon": lambda delta, epsilon: delta >= epsilon,
-    "depth > 0": lambda depth: depth > 0,
-    "epsilon <= 1": lambda epsilon: epsilon <= 1,
-    "epsilon <= 1 + delta": lambda epsilon, delta: epsilon <= 1 + delta,
-    "epsilon <= delta": lambda epsilon, delta: epsilon <= delta,
-    "epsilon > 0": lambda epsilon: epsilon > 0,
-    "epsilon >= 0": lambda epsilon: epsilon >= 0,
-    "eta <= delta": lambda eta, delta: eta <= delta,
-    "eta <= r": lambda eta, r: eta <= r,
-    "eta <= r + delta": lambda eta, r, delta: eta <= r + delta,
-    "eta >= 0": lambda eta: eta >= 0,
-    "gamma <= 2": lambda gamma: gamma <= 2,
-    "gamma <= 2 * r": lambda gamma, r: gamma <= 2 * r,
-    "gamma >= 0": lambda gamma: gamma >= 0,
-    "h <= r": lambda h, r: h <= r,
-    "lipschitz >= 0": lambda lipschitz: lipschitz >= 0,
-    "n >= 1": lambda n: n >= 1,
-    "n >= 2": lambda n: n >= 2,
-    "r > 0": lambda r: r > 0,
-}
-
-
 @dataclass(frozen=True)
 class Statement:
     """One theorem, corollary or lemma.
 
     formula     parameters -> logarithm of the bound, a function of `formulas`
-    needs       conditions on the parameters, of `CONDITIONS`
+    needs       conditions on the parameters, as Python writes them: "epsilon <= 1 + delta"
     grid        parameter -> values at which the bound is held against the truth
     truth       parameters -> logarithm of the exact value for uniform data, where one is known
     trials      (**parameters, draws, generator) -> the rare event in random trials, boolean (draws,)
@@ -85,10 +53,9 @@ class Statement:
     def conditions(self, values):
         """(text, where it holds) of each condition on these parameters."""
         for text in (*self.needs, "n >= 1", "K >= 1"):
-            condition = CONDITIONS[text]
-            names = inspect.signature(condition).parameters
-            if names.keys() <= values.keys():
-                yield text, np.asarray(condition(**{name: values[name] for name in names}))
+            code = compile(text, text, "eval")
+            if {*code.co_names} <= values.keys():
+                yield text, np.asarray(eval(code, {}, values))
 
     def check(self, values):
         """ValueError where a parameter breaks a condition."""
