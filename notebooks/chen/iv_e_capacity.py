@@ -165,10 +165,11 @@ page.picture(dense, capacity.draw_scores, caption=(
     "Attack success over ROBY and over the unscaled overlap of the fully connected networks"),
     alt="Left, dots without order; right, dots that rise along a line.")
 page.text(dense, capacity.ends,
-          "Over {n} networks the success of the weaker attack has rank correlation {roby_2:.2f} with ROBY "
-          "and {overlap_2:.2f} with the unscaled overlap. From {neurons.first.size} to {neurons.last.size} "
-          "neurons the overlap goes from {neurons.first.overlap_2:.2f} to {neurons.last.overlap_2:.2f}, and "
-          "the median distance to the boundary from {neurons.first.near_random} to "
+          "From one width to the next the weaker attack flips fewer labels in {fewer} of {steps} steps; the "
+          "length of training changes, too. Over {n} networks its success has rank correlation {roby_2:.2f} "
+          "with ROBY and {overlap_2:.2f} with the unscaled overlap. From {neurons.first.size} to "
+          "{neurons.last.size} neurons the overlap goes from {neurons.first.overlap_2:.2f} to "
+          "{neurons.last.overlap_2:.2f}, the median distance to the boundary from {neurons.first.near_random} to "
           "{neurons.last.near_random}.")
 
 # %% [markdown]
@@ -199,8 +200,7 @@ page.text(convolutional, capacity.of_four,
 # %% [markdown]
 # ## Where it differs, and why
 #
-# - *Length of training.* FCN-4 to FCN-9 were trained for less and are less accurate (Tables VI, VII), so that size need not be the cause of a
-#   difference.
+# - *Length of training.* FCN-4 to FCN-9 were trained for less and are less accurate (Tables VI, VII): size need not be the cause of a difference.
 # - *The attack on CIFAR-10.* The paper gives ε = 1 and steps of 2, without pixel scale and number of steps. We take ε = 1/255 and 10 steps of ε/4.
 
 # %%

@@ -51,9 +51,7 @@ from report import display
 from report.page import start
 from report.verdict import equality
 from shared.attacks import optimised
-from shared.attacks.judge import judge
 from shared.attacks.region import Region
-from shared.attacks.threat import Linf
 
 page = start("he/3_optmargin", globals())
 scale = page.scale(**experiments.ATTACK_SCALE)
@@ -115,7 +113,7 @@ def region_by_the_paper(model, x, radius, samples, generator):
 
 
 # %%
-network, image = small_network(seed=1, hidden=4, classes=4, spread=1 / 3)
+network, image = small_network(seed=5, hidden=4, classes=4, spread=1 / 3)
 true, draw = network(image).argmax(1), torch.Generator().manual_seed
 fast = optimised.OptMargin(rate=0.05, c=0.3, searches=1, iterations=60, noise=0.05, members=5, stop="never")
 noises = fast.noises(image.shape[1:], draw(2))
@@ -128,15 +126,15 @@ images = [by_the_paper(network, image, int(true), noises, c=0.3, rate=0.05, step
 same, *changed = [1.0 if x is None else (x - fast_image).abs().max().item() for x in images]
 checked = dict(data={"members": 5, "same_image": same < 1e-4},
                evidence=equality(same < 1e-4, changed=[difference > 1e-3 for difference in changed]))
-cube = Region(0.3)
 votes = region_by_the_paper(network, image, 0.3, 100, draw(3))
-same_votes = bool((votes == cube.votes(network, image, generator=draw(3))).all())
+same_votes = bool((votes == Region(0.3).votes(network, image, generator=draw(3))).all())
 alone = by_the_paper(network, image, int(true), noises[-1:], c=0.3, rate=0.05, steps=60)     # no noise
 shown = {"image": image, "minimum norm": alone, f"OptMargin, {len(noises)} models": images[0]}
 shown = {name: x for name, x in shown.items() if x is not None}
-titles = [f"{name}\n{region_by_the_paper(network, x, 0.05, 100, draw(3))[int(true)]:.0f} of 100 copies right"
-          for name, x in shown.items()]
-figure, axes = plt.subplots(1, len(shown), figsize=(5.6, 2.4))
+polls = [region_by_the_paper(network, x, 0.05, 100, draw(3)) for x in shown.values()]
+titles = [f"{name}\n{poll[int(true)]:.0f} of 100 copies right:\nvote "
+          f"{'right' if poll.argmax() == true else 'wrong'}" for name, poll in zip(shown, polls)]
+figure, axes = plt.subplots(1, len(shown), figsize=(5.6, 2.6))
 display.image_grid(axes, [x[0] for x in shown.values()], titles)
 display.picture(figure, "An image of a random network, the nearest image that is misclassified, and the "
                 "nearest one that is misclassified with its noisy copies.",
@@ -149,8 +147,7 @@ display.picture(figure, "An image of a random network, the nearest image that is
 # normal MNIST network is of the paper's kind. {term}`PGD` has the bound of the adversarial training (L∞, 0.3 or 8/255) and more, smaller steps.
 
 # %%
-page.extra("networks", networks, figures.network_rows,
-           "Accuracy of the networks on test images, and under PGD")
+page.extra("networks", networks, figures.network_rows, "Accuracy on test images, and under PGD")
 
 # %% [markdown]
 # ### The vote restores most OptBrittle images and few OptMargin images
@@ -181,7 +178,7 @@ page.extra("optimiser-settings", (others, attacks), figures.by_setting,
 # %% [markdown]
 # ## Three things to remember
 #
-# 1. A vote over noisy copies helps most against examples that lie just behind the boundary. Against OptMargin it helps less.
+# 1. A vote over noisy copies helps against examples that lie just behind the boundary, hardly against OptMargin.
 # 2. An attack that withstands more noise than the vote adds can defeat the vote (on photographs it mostly did not: {ref}`he-d`).
 # 3. Distances of attacks depend on their settings; without published settings a difference says little.
 #
@@ -195,13 +192,16 @@ display.show(display.folded("Answers", (
     "1. The code checks of the loss and of the objective, below. To fool one model takes a smaller change.\n"
     "2. No: the distance then has a larger weight against the losses.")))
 
-
 # %% [markdown]
 # ### Your own attack
 #
 # `judge` accepts misclassified images within the norm. Random signs replace FGSM's here. The recorded results are FGSM's; a run of this page adds yours.
 
 # %% tags=["show-input"]
+from shared.attacks.judge import judge
+from shared.attacks.threat import Linf
+
+
 def measure(subject, attack, **arguments):
     """The results of a run, of noise of FGSM's norm with random signs in place of the published attack."""
     def random_signs(model, x, y, *, generator):
@@ -309,7 +309,7 @@ page.box(
     if facts.get("opposite") else "Compare its shares for the two attacks." if facts else "Not measured yet.",
     "The vote is right on {brittle.hits} of {brittle.of} digits after OptBrittle (paper: "
     "{brittle.paper.region}%) and on {margin.hits} of {margin.of} after OptMargin (paper: "
-    "{margin.paper.region}%), whose changes are {ratio:.2g} times as long (Euclidean norm).",
+    "{margin.paper.region}%), whose changes are {ratio:.2g} times as long (paper: {paper_ratio:.2g}).",
     "One network like the paper's. OptBrittle was tuned on another until the vote gave the paper's "
     "{brittle.paper.region}%; so the {brittle.hits} proves little.",
     facts=facts, picture=summaries.draw_vote(best) if facts else None,

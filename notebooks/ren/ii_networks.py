@@ -39,17 +39,14 @@ from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
-import torch
 from skimage.metrics import structural_similarity
-from torch import nn
 
 from papers.ren import experiments, figures
 from papers.ren.figures import over_nets
 from report import display, reference
 from report.page import start
 from report.verdict import equality
-from shared import inference, similarity
-from shared.data import standins
+from shared import similarity
 
 page = start("ren/ii_networks", globals())
 paper = reference.paper("ren")
@@ -69,6 +66,11 @@ UNIFORM = ("white", "black")
 # differs: the first weights and the order of the images.
 
 # %% tags=["show-input"]
+import torch
+from torch import nn
+
+from shared.data import standins
+
 digits = {name: torch.as_tensor(part) for name, part in standins.digits().items()}
 x, y = digits["x_train"] / 255, digits["y_train"]
 white, black = torch.ones_like(x[:1]), torch.zeros_like(x[:1])
@@ -111,6 +113,8 @@ display.picture(figure, "Labels of a white and of a black image by the networks 
 # ({download}`train <../../papers/ren/experiments.py>`) evaluates its networks by the book's own function, which gives the same labels.
 
 # %% tags=["show-input"]
+from shared import inference
+
 for name, image in (("white", white), ("black", black)):
     assert [int(inference.labels(network, image)) for network in small] == labels[name]
 

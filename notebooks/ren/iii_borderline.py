@@ -45,14 +45,9 @@ threshold: float = 0.99  # stop when the SSIM of the pair is above this (0..1]
 iterations: int = 9  # most mixtures per search [1..]
 
 # %% tags=["hide-cell"]
-import torch
-from torch import nn
-
 from papers.ren import experiments, figures
 from report import display
 from report.page import start
-from shared import borderline, inference, similarity
-from shared.data import standins
 
 page = start("ren/iii_borderline", globals())
 
@@ -75,6 +70,12 @@ page = start("ren/iii_borderline", globals())
 # The algorithm needs nothing but labels. This small network learns, in a second, a small set of handwritten digits that is stored in the book (not MNIST).
 
 # %% tags=["show-input"]
+import torch
+from torch import nn
+
+from shared import inference
+from shared.data import standins
+
 digits = {name: torch.as_tensor(part) for name, part in standins.digits().items()}
 torch.manual_seed(0)
 network = nn.Sequential(nn.Flatten(), nn.Linear(28 * 28, 10))
@@ -85,12 +86,14 @@ for _ in range(50):
     optimiser.step()
 classify = inference.classifier(network)    # uint8 images [N, 1, 28, 28] to labels [N]
 
-
 # %% [markdown]
 # Below are the steps of the paper. `uint8(a/2 + b/2)` is computed as MATLAB, the paper's software, does. Change a line, run the cell and the
 # next one, and the images change.
 
 # %% tags=["show-input"]
+from shared import similarity
+
+
 def mix(a, b):
     """The mean of two uint8 images: each half is rounded, .5 upwards, and the sum stops at 255."""
     return (torch.floor(a / 2 + 0.5) + torch.floor(b / 2 + 0.5)).clamp(max=255).byte()
@@ -130,6 +133,8 @@ display.picture(
 # The fast search, which the results of this page use, ends with the same two images.
 
 # %% tags=["show-input"]
+from shared import borderline
+
 fast = borderline.search(classify, x_o, white, threshold=threshold, max_iterations=iterations)
 assert torch.equal(fast.inside, x_s) and torch.equal(fast.outside, x_b), "other images than those above"
 

@@ -40,15 +40,10 @@ iterations: int = 9  # most mixtures per search [1..]
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
-import torch
-from torch import nn
 
 from papers.ren import experiments, figures, trainings
-from papers.ren.experiments import UNIFORM
 from report import display
 from report.page import start
-from shared import borderline, inference, similarity
-from shared.data import standins
 
 page = start("ren/iv_simulation", globals())
 
@@ -69,6 +64,13 @@ page = start("ren/iv_simulation", globals())
 # digit and last image is taken over a hundred digits for each.
 
 # %% tags=["show-input"]
+import torch
+from torch import nn
+
+from papers.ren.experiments import UNIFORM
+from shared import borderline, inference, similarity
+from shared.data import standins
+
 digits = {name: torch.as_tensor(part) for name, part in standins.digits().items()}
 x, y, sources = digits["x_train"] / 255, digits["y_train"], digits["x_test"][:100]
 
@@ -129,8 +131,8 @@ searches, variants = page.results(experiments.searches), page.results(experiment
 
 # %%
 page.picture(searches, figures.draw_trainings,
-             caption="Similarity of digit and last image with its label: a dot for each training (mean over "
-                     "digits), a tick for the published network",
+             caption="Similarity of digit and last image with its label (lower: more robust): a dot for each "
+                     "training (mean over digits), a tick for the published network",
              alt="Six rows of five dots and a tick; three ticks lie outside the dots of their row.")
 page.text((searches, variants), trainings.what_training_does,
           "Between trainings of one architecture the mean similarity differs by {own.white} towards white "

@@ -45,15 +45,10 @@ digit: int = 0  # Figure 3 shows the first test image from this index on that su
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
-import torch
-from torch import nn
 
-from papers.ren import claims, experiments, figures, pruned
-from papers.ren.experiments import SETTINGS, UNPRUNED
+from papers.ren import claims, experiments, figures
 from report import display
 from report.page import start
-from shared import borderline, inference, similarity
-from shared.data import standins
 
 page = start("ren/v_pruning", globals())
 scale = page.scale(**experiments.PRUNING)
@@ -73,6 +68,14 @@ scale = page.scale(**experiments.PRUNING)
 # one digit with white. The paper does not state where pruning acts. Here, as in our Table IV, it acts on the digit, the background and every mixture.
 
 # %% tags=["show-input"]
+import torch
+from torch import nn
+
+from papers.ren import pruned
+from papers.ren.experiments import SETTINGS, UNPRUNED
+from shared import borderline, inference, similarity
+from shared.data import standins
+
 digits = {name: torch.as_tensor(part) for name, part in standins.digits().items()}
 torch.manual_seed(0)
 network = nn.Sequential(nn.Flatten(), nn.Linear(28 * 28, 10))

@@ -33,17 +33,14 @@ samples: int = None  # drawn from each box; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
-import numpy as np
-import torch
 
-from papers.shu import beyond, experiments, figures, toy
+from papers.shu import beyond, experiments, figures
 from report import display, prose
 from report.page import start
 from report.verdict import equality
 from shared import regions as boxes
 
 page = start("shu/2_1_lenet", globals())
-
 
 # %% [markdown]
 # ## The idea
@@ -62,6 +59,12 @@ page = start("shu/2_1_lenet", globals())
 # seeds; the picture shows the first one's classes and the rectangle. Edit a step and run both cells again.
 
 # %% tags=["show-input"]
+import numpy as np
+import torch
+
+from papers.shu import toy
+
+
 def by_the_paper(clean, examples, b, *, changed=all, width=lambda low, high: high - low):
     """`{pixel: (low, high)}` of the b widest intervals; clean is a list of pixels."""
     intervals = {}
@@ -84,7 +87,8 @@ number = int((x.flatten(1) - torch.tensor([0.84, 0.2])).norm(dim=1).argmin())
 clean, label = x[number:number + 1], y[number:number + 1]
 
 # 1. The attack: from 100 random starts near the image, steps of 100 lengths towards the other class of M_1.
-start = (clean + 0.04 * torch.randn(100, 1, 1, 2, generator=page.generator("start"))).requires_grad_()
+start = clean + 0.04 * torch.randn(100, 1, 1, 2, generator=torch.Generator().manual_seed(0))
+start.requires_grad_()
 scores = models[0](start)
 uphill = torch.autograd.grad((scores[:, 1 - label] - scores[:, label]).sum(), start)[0].flatten(1)
 steps = torch.linspace(0.02, 0.12, 100)[:, None] * uphill / uphill.norm(dim=1, keepdim=True)
@@ -96,7 +100,7 @@ inside = [sampled(clean.flatten().tolist(), rectangle, np.random.default_rng(n))
 inside = torch.tensor(inside).view(-1, 1, 1, 2).float()
 rates = [float((model(inside).argmax(1) != label).double().mean()) for model in models]
 
-# %% tags=["show-input"]
+# %%
 ax = toy.draw_plane(models[0](toy.plane()).argmax(1), ["white", display.PALE], x=x, y=y)
 ax.plot(*clean.flatten(), "*", color="k", ms=13, label="clean image")
 ax.plot(*examples.flatten(1).T, ".", color=display.PALETTE[3], label="adversarial images")

@@ -36,9 +36,8 @@ samples: int = None  # drawn from each box; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
-import torch
 
-from papers.shu import beyond, experiments, figures, toy
+from papers.shu import beyond, experiments, figures
 from report import display, prose
 from report.page import start
 from shared import regions as boxes
@@ -59,6 +58,10 @@ page = start("shu/2_2_mlp", globals())
 # too. Edit `ways` to attack from one side only, and run both cells again.
 
 # %% tags=["show-input"]
+import torch
+
+from papers.shu import toy
+
 models, x, y = toy.two_pixels(networks=5)       # they differ in their seed alone
 number = int((x.flatten(1) - torch.tensor([0.77, 0.44])).norm(dim=1).argmin())
 clean, label = x[number:number + 1], y[number:number + 1]
@@ -74,11 +77,11 @@ for way in ways:
 examples = torch.stack(examples)
 # 2. The box. 3. Random images of it. 4. How many each network misclassifies.
 low, high = examples.flatten(1).amin(0), examples.flatten(1).amax(0)
-inside = low + torch.rand(1000, 2, generator=page.generator("inside")) * (high - low)
+inside = low + torch.rand(1000, 2, generator=torch.Generator().manual_seed(0)) * (high - low)
 inside = inside.view(-1, 1, 1, 2)
 rates = [float((model(inside).argmax(1) != label).double().mean()) for model in models]
 
-# %% tags=["show-input"]
+# %%
 ax = toy.draw_plane(models[0](toy.plane()).argmax(1), ["white", display.PALE], x=x, y=y)
 ax.plot(*clean.flatten(), "*", color="k", ms=13, label="clean image")
 ax.plot(*examples.flatten(1).T, ".", color=display.PALETTE[3], label="adversarial images")

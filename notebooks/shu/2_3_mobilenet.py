@@ -41,16 +41,14 @@ samples: int = None  # drawn from each box; None takes the profile's value [1..]
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
 import pandas as pd
-import torch
 
-from papers.shu import beyond, experiments, figures, toy
+from papers.shu import beyond, experiments, figures
 from papers.shu.attacks.iterative import BasicIterative
 from report import display
 from report.page import start
 
 page = start("shu/2_3_mobilenet", globals())
 PRINTED, INTERVALS, FEW = experiments.AIMED_AT, experiments.INTERVALS, experiments.FEW
-
 
 # %% [markdown]
 # ## The idea
@@ -66,6 +64,11 @@ PRINTED, INTERVALS, FEW = experiments.AIMED_AT, experiments.INTERVALS, experimen
 # flips. Edit a step and run both cells again.
 
 # %% tags=["show-input"]
+import torch
+
+from papers.shu import toy
+
+
 def rms(change):
     """The size of a change: its L2 norm over the square root of the number of values."""
     return change.square().mean().sqrt()
@@ -92,7 +95,7 @@ clean, label = x[number:number + 1], y[number:number + 1]
 SIZES = (0.02, 0.06, 0.15)
 ways = [by_the_paper(models[0], clean, label, size, step=0.4 * size, iterations=10) for size in SIZES]
 
-# %% tags=["show-input"]
+# %%
 ax = toy.draw_plane(models[0](toy.plane()).argmax(1), ["white", display.PALE], x=x, y=y)
 for n, (size, way) in enumerate(zip(SIZES, ways)):
     ax.plot(*torch.cat(way).flatten(1).T, display.MARKERS[n] + "-", color=display.PALETTE[n], ms=4)
@@ -102,9 +105,8 @@ display.picture(ax.figure, "Steps of the attack in three balls around an image o
 fast = [BasicIterative("L2", epsilon=size, step=0.4 * size, iterations=10, growths=1, halvings=0)(
     models[0], clean, label, generator=0) for size in SIZES]
 wrong = [bool(models[0](way[-1]).argmax(1) != label) for way in ways]
-toy.compare(wrong == [bool(result.success) for result in fast] and all(
-    result.x_adv.allclose(way[-1], atol=1e-4) for way, result, flips in zip(ways, fast, wrong) if flips),
-    "adversarial images")
+toy.compare(wrong == [bool(result.success) for result in fast] and all(result.x_adv.allclose(
+    way[-1], atol=1e-4) for way, result, flips in zip(ways, fast, wrong) if flips), "adversarial images")
 
 # %% [markdown]
 # A small ball has no example; a large one has one farther out than needed. The search of the software that the authors use (Foolbox 2) therefore
@@ -148,8 +150,7 @@ page.text(networks, trained,
 # %% [markdown]
 # ### The rate depends on which values may vary
 #
-# A box keeps the values that all examples change, those that 90% change, or those that any changes; of these the $b$ with the widest intervals vary,
-# the others stay as in the clean image. So the boxes differ in their size, too.
+# A box keeps the values that all examples change, those that 90% change, or those that any changes; of these the $b$ with the widest intervals vary.
 
 # %%
 page.extra("mobilenet-keep-rules", sweeps, lambda runs: beyond.by_rule(bim(runs), "table-10"), beyond.KEPT,
@@ -162,8 +163,7 @@ page.text(sweeps, lambda runs: beyond.on_noise(bim(runs), "table-10"), beyond.ON
 # %% [markdown]
 # ### With values that all examples change, few images have a box on which only some networks err
 #
-# The images are five of each class. The target of each image is the class with the second largest logit; shares are of all fifty. The other two
-# rules of keeping were not measured on these images.
+# The images are five of each class. The target of each image is the class with the second largest logit; shares are of all fifty.
 
 # %%
 page.text(sweeps, lambda runs: figures.MEANT)

@@ -41,14 +41,13 @@ import math
 import numpy as np
 from scipy import ndimage
 
-from papers.shu import beyond, experiments, figures, toy
+from papers.shu import beyond, experiments, figures
 from papers.shu.planes import GROUPS, counts, draw_joined, draw_popular, draw_regions
 from report import display
 from report.page import start
 from report.verdict import equality
 
 page = start("shu/2_regions", globals())
-
 
 # %% [markdown]
 # ## The idea
@@ -63,6 +62,9 @@ page = start("shu/2_regions", globals())
 # Images of two pixels fill one plane, so that nothing lies outside it. Edit a step and run both cells again.
 
 # %% tags=["show-input"]
+from papers.shu import toy
+
+
 def disagree(answers):
     """Whether some two of K networks give an image different classes, by the definition: [K, N] -> [N]."""
     networks = range(len(answers))
@@ -90,7 +92,7 @@ models, x, y = toy.two_pixels(networks=5)       # they differ in their seed alon
 answers = [model(toy.plane()).argmax(1).tolist() for model in models]
 areas = connected(disagree(answers), toy.SIDE)
 
-# %% tags=["show-input"]
+# %%
 ax = toy.draw_plane(areas, ["white", *(display.PALETTE[n % 10] for n in range(max(1, *areas)))], x=x, y=y)
 display.picture(ax.figure, "Images of two pixels: pieces of disagreement of five networks (colours repeat)",
                 "A plane with narrow bands between two classes of images, in several colours.")

@@ -38,10 +38,8 @@ draws: int = None  # random images; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]
 import math
-from fractions import Fraction
 
 import matplotlib.pyplot as plt
-import torch
 from torch import nn
 
 from papers.shu import beyond, experiments, figures
@@ -53,7 +51,6 @@ page = start("shu/3_theorem", globals())
 scale = page.scale(smoke=dict(draws=2_000, directions=20, steps=4),
                    quick=dict(draws=100_000, directions=200, steps=7),
                    paper=dict(draws=100_000, directions=200, steps=7))
-
 
 # %% [markdown]
 # ## The idea
@@ -72,6 +69,11 @@ scale = page.scale(smoke=dict(draws=2_000, directions=20, steps=4),
 # sums are fractions, without rounding. Edit the sheets and run both cells again.
 
 # %% tags=["show-input"]
+from fractions import Fraction
+
+import torch
+
+
 def probability(intervals, law=lambda v: v):
     """Probability that W_1 lies in a union of closed intervals, by its distribution function."""
     total, reached = Fraction(0), Fraction(0)
@@ -96,13 +98,11 @@ def losses(count, thickness, law=lambda v: v):
     return probability([WRONG], law), probability([WRONG, *slabs(count, thickness)], law)
 
 
-# Sheet i is t / 4^i thick; t = 0 is the theorem's case.
-sheets = {t: losses(20, Fraction(t)) for t in (0, Fraction(1, 100), Fraction(1, 10), 1)}
-# The same by counting random images, for thick sheets.
-first_pixel = torch.rand(scale.draws, generator=page.generator("sheets"), dtype=torch.float64)
-wrong = [any(low < w <= high for low, high in [WRONG, *slabs(20, 1)]) for w in first_pixel[:2000].tolist()]
+sheets = {t: losses(20, Fraction(t)) for t in (0, Fraction(1, 100), Fraction(1, 10), 1)}      # 0: the theorem's
+wrong = [any(low < w <= high for low, high in [WRONG, *slabs(20, 1)])         # by counting random images
+         for w in torch.rand(2000, generator=torch.Generator().manual_seed(0)).tolist()]
 
-# %% tags=["show-input"]
+# %%
 figure, ax = plt.subplots(figsize=(5.4, 2.4))
 for n, (t, (_, second)) in enumerate(sheets.items()):
     for low, high in [WRONG, *slabs(20, Fraction(t))]:

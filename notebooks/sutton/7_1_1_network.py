@@ -35,7 +35,6 @@ images_attack: int = None  # images of each set that are attacked; None takes th
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
-import numpy as np
 
 from papers.sutton import experiments, figures, study
 from report import display, prose, reference
@@ -44,7 +43,6 @@ from report.page import start
 page = start("sutton/7_1_1_network", globals())
 PAPER = reference.paper("sutton")
 PRINTED = study.published(PAPER)
-
 
 # %% [markdown]
 # ## The idea
@@ -64,6 +62,9 @@ PRINTED = study.published(PAPER)
 # 45 published class pairs.
 
 # %% tags=["show-input"]
+import numpy as np
+
+
 def eight_numbers(run):
     """What the paper prints of a network; an image of zero loss gradient counts as attackable."""
     numbers = []

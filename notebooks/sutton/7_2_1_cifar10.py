@@ -38,17 +38,11 @@ draws: int = None  # random perturbations of an image; None takes the profile's 
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
-import numpy as np
-import torch
-from sklearn.datasets import load_digits
-from torch import nn
 
 from papers.sutton import experiments, figures, study, tables
 from papers.sutton.theory.models import planar_flip_probability
 from report import display, reference
 from report.page import start
-from shared.attacks.line import scalings
-from shared.attacks.noise import draw
 from shared.susceptibility import susceptibility
 
 page = start("sutton/7_2_1_cifar10", globals())
@@ -74,6 +68,14 @@ SHARES = tables.cifar10_shares(PAPER)
 # The same experiment in a second: a small network tells the digit 3 from the digit 8, in images of 64 values.
 
 # %% tags=["show-input"]
+import numpy as np
+import torch
+from sklearn.datasets import load_digits
+from torch import nn
+
+from shared.attacks.line import scalings
+from shared.attacks.noise import draw
+
 digits = load_digits()
 keep = np.isin(digits.target, (3, 8))
 x = torch.tensor(digits.images[keep] / 16, dtype=torch.float32)[:, None]

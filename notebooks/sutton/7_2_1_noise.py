@@ -39,10 +39,6 @@ sizes: list = [0.1, 0.5, 1.0]  # radii of the L-infinity ball of noise, smallest
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
-import numpy as np
-import torch
-from sklearn.datasets import load_digits
-from torch import nn
 
 from papers.sutton import experiments, figures, training_noise
 from papers.sutton.noise import CubeNoise
@@ -50,7 +46,6 @@ from papers.sutton.training_noise import STRONGEST
 from report import display
 from report.page import start
 from shared import runtime
-from shared.susceptibility import susceptibility
 
 page = start("sutton/7_2_1_noise", globals())
 if len(sizes) != 3 or list(sizes) != sorted(sizes):
@@ -75,6 +70,13 @@ if len(sizes) != 3 or list(sizes) != sorted(sizes):
 # training; then each correctly classified test image is attacked along the gradient of the loss.
 
 # %% tags=["show-input"]
+import numpy as np
+import torch
+from sklearn.datasets import load_digits
+from torch import nn
+
+from shared.susceptibility import susceptibility
+
 digits = load_digits()
 keep = np.isin(digits.target, (3, 8))
 x = torch.tensor(digits.images[keep] / 16, dtype=torch.float32)[:, None]

@@ -38,15 +38,10 @@ draws: int = None  # random perturbations of an image; None takes the profile's 
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
-import numpy as np
-import torch
-from sklearn.datasets import load_digits
-from torch import nn
 
 from papers.sutton import experiments, figures, study, tables
 from report import display, reference
 from report.page import start
-from shared.attacks.line import scalings
 from shared.susceptibility import susceptibility
 
 page = start("sutton/7_2_2_fashion_mnist", globals())
@@ -69,6 +64,13 @@ SHARES = tables.printed_shares(reference.paper("sutton")["table-20"])
 # A small network tells the digit 3 from the digit 8, each given three times, and each digit is attacked along the gradient.
 
 # %% tags=["show-input"]
+import numpy as np
+import torch
+from sklearn.datasets import load_digits
+from torch import nn
+
+from shared.attacks.line import scalings
+
 digits = load_digits()
 keep = np.isin(digits.target, (3, 8))
 grey = torch.tensor(digits.images[keep] / 16, dtype=torch.float32)[:, None]

@@ -39,7 +39,6 @@ draws: int = None  # random perturbations of an image; None takes the profile's 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
 import pandas as pd
-import torch
 
 from papers.sutton import experiments, figures, study, tables
 from papers.sutton.experiments import HELD_OUT, SIGNS
@@ -52,7 +51,6 @@ from shared.data import sets
 page = start("sutton/7_2_3_gtsrb", globals())
 CLASSES = experiments.CLASSES["gtsrb"]
 SHARES = tables.printed_shares(reference.paper("sutton")["table-23"])
-
 
 # %% [markdown]
 # ## The idea
@@ -73,6 +71,9 @@ SHARES = tables.printed_shares(reference.paper("sutton")["table-23"])
 # the two histograms; at full scale this page draws none.
 
 # %% tags=["show-input"]
+import torch
+
+
 def hold_out(tracks, share, generator):
     """Whole tracks in random order, until their images come nearest to a share of all: bool [N]."""
     names, sizes = tracks.unique(return_counts=True)

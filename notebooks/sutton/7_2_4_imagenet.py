@@ -41,8 +41,6 @@ largest: float = 5.0  # largest of the 256 scalings of an attack (0..]
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
-import torch
-from torch.nn import functional
 
 from papers.sutton import experiments, figures, photographs
 from report import display
@@ -50,7 +48,6 @@ from report.page import start
 from shared.attacks.line import scalings
 
 page = start("sutton/7_2_4_imagenet", globals())
-
 
 # %% [markdown]
 # ## The idea
@@ -68,6 +65,10 @@ page = start("sutton/7_2_4_imagenet", globals())
 # The loss is the squared error between the predicted probabilities and the label, as in all experiments of the paper.
 
 # %% tags=["show-input"]
+import torch
+from torch.nn import functional
+
+
 def attack(net, image, label, sizes):
     """The smallest step along the gradient that changes the predicted label: (norm, direction), or None."""
     x = image.clone().requires_grad_()

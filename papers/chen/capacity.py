@@ -75,6 +75,7 @@ def lengths(runs):
 def ends(runs):
     """For sentences: first and last network of each panel, rank correlations over all; {} of fewer.
 
+    `steps` counts from one width to the next, `fewer` those at which the attack flips fewer labels;
     `follows`: whether the interval of the rank correlation with attack success lies above 0; `unlike`:
     whether the networks were trained by different rules.
     """
@@ -82,7 +83,9 @@ def ends(runs):
     if any(len(some) < len(SIDES[side]) for side, some in panels.items()):
         return {}
     ranks = {name: ranking.ranked(nets[name], nets.asr_third) for name in ("roby_2", "overlap_2")}
-    return {"n": len(nets), "unlike": bool(nets.status.notna().any()),
+    widths = panels["neurons"].asr_third.diff().dropna()
+    return {"n": len(nets), "steps": len(widths), "fewer": int((widths < 0).sum()),
+            "unlike": bool(nets.status.notna().any()),
             "follows": {name: (rank["low"] or 0) > 0 for name, rank in ranks.items()}} | {
         name: rank["spearman"] for name, rank in ranks.items()} | {
         side: dict(zip(("first", "last"), some.iloc[[0, -1]].to_dict("records")))

@@ -28,20 +28,20 @@ def bars(ax, places, shares, *, published=None, width=0.38, **style):
     drawn = ax.bar(places, heights, width, yerr=whiskers, error_kw={"elinewidth": 1, "capsize": 2}, **style)
     ax.bar_label(drawn, [f"{height:.0f}" for height in heights], padding=1)
     if published:
-        ax.hlines(published, places - width / 2, places + width / 2, color=display.PRINTED, linewidth=3)
+        ax.hlines(published, places - width / 2, places + width / 2, color=display.PRINTED, linewidth=1.8)
     ax.set(ylim=(0, 118), yticks=range(0, 101, 25))
 
 
 def with_tick(ax):
     """Handles and labels of a legend: those of the axes, and the tick of the published values."""
     handles, labels = ax.get_legend_handles_labels()
-    return [*handles, plt.Line2D([], [], color=display.PRINTED, linewidth=3)], [*labels, "published"]
+    return [*handles, plt.Line2D([], [], color=display.PRINTED, linewidth=1.8)], [*labels, "published"]
 
 
 # ---- Section 3: a vote over noisy copies -----------------------------------------------------------------
 def vote(attacks):
     """`figures.facts`, whether the vote undoes nearly all of one attack and hardly any of the other, and how
-    many times as much OptMargin changes a digit as OptBrittle.
+    many times as much OptMargin changes a digit as OptBrittle, here and in the paper.
 
     {} where one of the two has no example.
     """
@@ -50,7 +50,9 @@ def vote(attacks):
     opposite = facts["brittle"]["percent"] >= 90 and facts["margin"]["percent"] <= 10
     rows = figures.examples(attacks)
     far, near = figures.of_both(*(figures.only(rows, NET, kind) for kind in ("margin", "brittle")))
-    return facts | {"opposite": opposite, "ratio": far.rms.sum() / near.rms.sum() if len(far) else None}
+    paper = figures.published("table-1")[NET]
+    return facts | {"opposite": opposite, "ratio": far.rms.sum() / near.rms.sum() if len(far) else None,
+                    "paper_ratio": paper["margin"]["rms"] / paper["brittle"]["rms"]}
 
 
 def cost(runs):
@@ -91,7 +93,7 @@ def draw_networks(attacks):
         ax.set(title=figures.NAMED[net].replace(", ", "\n"), xlim=(-4, 104), xticks=(0, 50, 100),
                ylim=(len(kinds) - 0.5, -0.5))
     axes[0, 0].set_yticks(range(len(kinds)), ["clean", *(figures.KINDS[kind] for kind in kinds[1:])])
-    figure.supxlabel("label restored by the vote, %")
+    figure.supxlabel("classified correctly by the vote, %")
     return figure
 
 

@@ -175,7 +175,7 @@ def two_balls(centres, outlines):
         ax.axvline(0, color="k", lw=1.5)
     left.set(aspect="equal", xlim=(-1.5, 1.5), ylim=(-1.2, 1.2))
     left.set_axis_off()
-    right.set(xlabel="coordinate across the plane, $x_1$", ylabel="density (peak = 1)", ylim=(0, 1.5))
+    right.set(xlabel="coordinate across the plane, radii", ylabel="density (peak = 1)", ylim=(0, 1.5))
     right.legend(fontsize=9, loc="upper left", frameon=True, framealpha=1, edgecolor="none")
     return figure
 
@@ -248,8 +248,8 @@ def clouds(panels, plane=0.0, *, names=()):
         for cloud, colour, name in zip(points, display.PALETTE, (*names, *[None] * len(points))):
             ax.scatter(cloud[:, 0], np.linalg.norm(cloud[:, 1:], axis=1), s=3, color=colour, label=name)
         ax.axvline(plane, color="k", lw=1.5)
-        ax.set(aspect="equal", ylim=(0, 1.05), title=title, xlabel="across the plane")
-    axes[0, 0].set(ylabel="length of the rest")
+        ax.set(aspect="equal", ylim=(0, 1.05), title=title, xlabel="across the plane, radii")
+    axes[0, 0].set(ylabel="along the plane, radii")
     if names:
         figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3,
                       markerscale=4)
