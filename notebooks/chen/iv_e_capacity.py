@@ -169,8 +169,8 @@ page.text(dense, capacity.ends,
           "length of training changes, too. Over {n} networks its success has rank correlation {roby_2:.2f} "
           "with ROBY and {overlap_2:.2f} with the unscaled overlap. From {neurons.first.size} to "
           "{neurons.last.size} neurons the overlap goes from {neurons.first.overlap_2:.2f} to "
-          "{neurons.last.overlap_2:.2f}, the median distance to the boundary from {neurons.first.near_random} to "
-          "{neurons.last.near_random}.")
+          "{neurons.last.overlap_2:.2f}, the median distance to the boundary from "
+          "{neurons.first.near_random} to {neurons.last.near_random}.")
 
 # %% [markdown]
 # ### How far another training of the smallest network moves ROBY

@@ -98,7 +98,7 @@ def losses(count, thickness, law=lambda v: v):
     return probability([WRONG], law), probability([WRONG, *slabs(count, thickness)], law)
 
 
-sheets = {t: losses(20, Fraction(t)) for t in (0, Fraction(1, 100), Fraction(1, 10), 1)}      # 0: the theorem's
+sheets = {t: losses(20, Fraction(t)) for t in (0, Fraction(1, 100), Fraction(1, 10), 1)}  # 0: the theorem's
 wrong = [any(low < w <= high for low, high in [WRONG, *slabs(20, 1)])         # by counting random images
          for w in torch.rand(2000, generator=torch.Generator().manual_seed(0)).tolist()]
 
