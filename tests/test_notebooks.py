@@ -1,5 +1,6 @@
 """Every notebook: its form, its smoke run, its results and words, claims that other results would flip."""
 import ast
+import builtins
 import json
 import re
 import runpy
@@ -12,7 +13,7 @@ import pandas as pd
 import pytest
 from conftest import NOTEBOOKS, environment, oddities, outputs, ran
 
-from report import claims, display, reference, repository, store
+from report import claims, display, parameters, reference, repository, store
 from report.repository import ROOT
 from shared import runtime
 from shared.data import sets
@@ -44,6 +45,29 @@ def test_form(name):
     for item in catalogue.items(name):
         label = reference.paper(name.split("/")[0])[item].label
         assert any(re.match(rf"#+ {re.escape(label)}(?!\w)", h) for h in headings), f"no section for {label}"
+
+
+def names(tree, context):
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, context)}
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_code_that_is_shown_imports_what_it_uses(name):
+    """But for the page's parameters, and what results of the paper are asked of: `page`, its experiments."""
+    notebook = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text())
+    known = {*dir(builtins), "page", "experiments", "figures"} | parameters.declared(parameters.script_of(name)).keys()
+    for cell in notebook["cells"]:
+        if "show-input" in cell["metadata"].get("tags", ()):
+            tree = ast.parse("".join(cell["source"]))
+            known |= names(tree, ast.Store)
+            for node in ast.walk(tree):
+                if isinstance(node, (ast.Import, ast.ImportFrom)):
+                    known |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
+                elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                    known.add(node.name)
+                elif isinstance(node, ast.arg):
+                    known.add(node.arg)
+            assert names(tree, ast.Load) <= known
 
 
 def test_every_item_has_one_page_or_is_planned():
