@@ -48,14 +48,15 @@ def test_form(name):
 
 
 def names(tree, context):
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, context)}
+    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, context)}
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_code_that_is_shown_imports_what_it_uses(name):
     """But for the page's parameters, and what results of the paper are asked of: `page`, its experiments."""
     notebook = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text())
-    known = {*dir(builtins), "page", "experiments", "figures"} | parameters.declared(parameters.script_of(name)).keys()
+    known = {*dir(builtins), "page", "experiments", "figures",
+             *parameters.declared(parameters.script_of(name))}
     for cell in notebook["cells"]:
         if "show-input" in cell["metadata"].get("tags", ()):
             tree = ast.parse("".join(cell["source"]))
