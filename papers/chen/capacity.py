@@ -136,13 +136,13 @@ def on_colour(runs, printed):
         "paper": figures.between(100 * row["asr"] for row in printed if row["dataset"] == colour)}
 
 
-def box_facts(runs, again, published, data="MNIST"):
+def box_facts(runs, again, published):
     """For the box on size: ROBY over the networks, over trainings of one, and published; attack success.
 
     `unlike` says whether the networks were trained by different rules, `as_much` whether trainings of one
     lie as far apart as all networks.
     """
-    nets, seeds = ranking.trainings(runs, again, data)
+    nets, seeds = ranking.trainings(runs, again, ranking.MNIST)
     if not len(nets) or len(seeds) < 2:
         return {}
     wide = nets.set_index("model").loc[list(figures.WIDER)].asr_third * 100
@@ -158,9 +158,9 @@ def box_facts(runs, again, published, data="MNIST"):
 
 
 # ---- pictures --------------------------------------------------------------------------------------------
-def draw_sizes(runs, again, published, data="MNIST"):
+def draw_sizes(runs, again, published):
     """ROBY of each network, the published value as a cross, and further trainings of one as small dots."""
-    nets, seeds = ranking.trainings(runs, again, data)
+    nets, seeds = ranking.trainings(runs, again, ranking.MNIST)
     figure, ax = plt.subplots(figsize=(4.8, 3.4))
     place = {model: n for n, model in enumerate(published)}
     ax.plot(nets.model.map(place), nets.roby_2, "o", ms=7, color=display.PALETTE[0], label="ours")

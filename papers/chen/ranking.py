@@ -14,6 +14,7 @@ from shared.statistics import rank_interval
 
 PRINTED = experiments.PAPER["table-1"].rows
 FEWER = "fewer than {asked} networks are measured"
+MNIST = experiments.DATASETS["mnist"]    # of the sentences and boxes: all ten networks are measured on it
 
 
 def published(column, data):
@@ -230,20 +231,20 @@ VALUES = figures.NETWORK | {"asr_third": "flipped at a third of the strength, %"
 
 
 # ---- sentences -------------------------------------------------------------------------------------------
-def answer(runs, data="MNIST"):
-    """For sentences on the ten networks of a data set: which readings and attacks rank them how; {} of fewer.
+def answer(runs):
+    """For sentences on the ten networks of `MNIST`: which readings and attacks rank them how; {} of fewer.
 
     `logits` is the row of `by_features` with true classes; `above_0` and `below_0` count the intervals of all
     its rows on either side of 0. `clear` names those of `rank_agreement`
     that exclude 0, with 1 for the right order. `apart` ranks the two of `APART` by each other.
     """
-    if (nets := figures.complete(figures.networks(runs), figures.TEN).get(data)) is None:
+    if (nets := figures.complete(figures.networks(runs), figures.TEN).get(MNIST)) is None:
         return {}
-    reading = {row["reading"]: row for row in by_features(runs) if row["data set"] == data}
+    reading = {row["reading"]: row for row in by_features(runs) if row["data set"] == MNIST}
     ranks = [row[f"{attack}_{norm}_rank"]
              for row in reading.values() for attack in APART for norm in figures.NORMS]
     clear = [f"{row['quantity']} ({row['sign'] * row['spearman']:.2f})".replace("(-", "(−")
-             for row in rank_agreement(runs) if row["data set"] == data and any(_sides([row]).values())]
+             for row in rank_agreement(runs) if row["data set"] == MNIST and any(_sides([row]).values())]
     return {
         "logits": reading["logits, true classes"],
         **_sides(ranks), "tried": len(ranks),
@@ -257,16 +258,16 @@ def _sides(ranks):
     return {"above_0": sum(low > 0 for low, _ in ends), "below_0": sum(high < 0 for _, high in ends)}
 
 
-def measured(runs, data="MNIST"):
-    """For sentences: the networks on a data set, what attacks flip on them, how large their training was."""
+def measured(runs):
+    """For sentences: the networks on `MNIST`, what attacks flip on them, how large their training was."""
     rows = figures.networks(runs)
-    nets = rows[rows.dataset == data]
+    nets = rows[rows.dataset == MNIST]
     return {} if not len(nets) else {
-        "data": data, "counts": ", ".join(
+        "data": MNIST, "counts": ", ".join(
             f"{(rows.dataset == name).sum()} of {figures.TEN} on {name}"
             for name in ("MNIST", "Fashion-MNIST", "CIFAR-10")),
         **{size: figures.between(sizes, unit="", digits=9)
-           for size, sizes in runs.loc[(rows.dataset == data).values, [*experiments.natural.sizes]].items()},
+           for size, sizes in runs.loc[(rows.dataset == MNIST).values, [*experiments.natural.sizes]].items()},
         "epochs": figures.between(nets.epochs, unit=""), "accuracy": figures.between(100 * nets.acc),
         **{name: figures.between(100 * nets[f"asr_{name}"]) for name in ("text", "third")}}
 
@@ -283,27 +284,27 @@ def trainings(runs, again, data):
     return nets, pd.concat([nets[nets.model.isin(others.model)], others])
 
 
-def box_facts(runs, again, data="MNIST"):
-    """For the box: how ROBY ranks the ten networks of a data set, and its range over them and over seeds.
+def box_facts(runs, again):
+    """For the box: how ROBY ranks the ten networks of `MNIST`, and its range over them and over seeds.
 
     The rank correlation is that of the L2 form; "linf" has that of the L∞ form. The attack is the weaker one.
     """
-    nets, seeds = trainings(runs, again, data) if len(runs) else ((), ())
+    nets, seeds = trainings(runs, again, MNIST) if len(runs) else ((), ())
     if len(nets) != figures.TEN or len(seeds) < 2:
         return {}
-    printed = pd.DataFrame([row for row in PRINTED if row["dataset"] == data])
+    printed = pd.DataFrame([row for row in PRINTED if row["dataset"] == MNIST])
     return ranked(nets.roby_2, nets.asr_third) | {
         "full": agreement(nets.asr_text, nets.asr_third),
-        "data": data, "networks": len(nets), "seeds": len(seeds), "model": seeds.model.iloc[0],
+        "data": MNIST, "networks": len(nets), "seeds": len(seeds), "model": seeds.model.iloc[0],
         "linf": ranked(nets.roby_inf, nets.asr_third),
         "paper": min(agreement(printed[f"roby_{norm}"], printed[f"asr_{norm}"]) for norm in figures.NORMS),
         **{f"{who}_{end}": value for who, some in (("all", nets), ("seeds", seeds))
            for end, value in (("low", some.roby_2.min()), ("high", some.roby_2.max()))}}
 
 
-def draw_box(runs, again, data="MNIST"):
+def draw_box(runs, again):
     """ROBY over attack success: a dot a network, small dots for further trainings of one of them."""
-    nets, seeds = trainings(runs, again, data)
+    nets, seeds = trainings(runs, again, MNIST)
     figure, ax = plt.subplots(figsize=(4.8, 3.6))
     x, y = 100 * nets.asr_third, nets.roby_2
     ax.plot([x.min(), x.max()], [y.min(), y.max()], "--", color=display.GUIDE, label="equal orders rise")
@@ -327,18 +328,18 @@ def draw_published():
     return figure
 
 
-def draw_success(runs, attacks, data="MNIST", paper=None):
-    """Success of attacks {name: words} on each network of a data set, and the published success (L∞).
+def draw_success(runs, attacks, paper=None):
+    """Success of attacks {name: words} on each network on `MNIST`, and the published success (L∞).
 
     paper   {network: published percent}, whose order the rows take; None: those of Table I, rows by success
     """
-    runs = runs[[experiments.DATASETS[name] == data for name in runs.dataset]]
+    runs = runs[[experiments.DATASETS[name] == MNIST for name in runs.dataset]]
     names = [experiments.SPELT[model] for model in runs.model]
     series = {words: {name: figures.percent(run, attack) for name, run in zip(names, runs.to_dict("records"))}
               for attack, words in attacks.items()}
     order = paper or sorted(names, key=lambda name: [*series.values()][-1][name][0])
     return pictures.dots({"label flipped, % of the correctly classified images": {
-        "series": series, "published": paper or published("asr_inf", data), "limits": (0, 101)}},
+        "series": series, "published": paper or published("asr_inf", MNIST), "limits": (0, 101)}},
         [name for name in order if name in names])
 
 
@@ -358,7 +359,7 @@ def draw_ranks(runs):
     return pictures.dots(panels) if panels else None
 
 
-def spread(runs, again, data="MNIST"):
+def spread(runs, again):
     """Facts: how ROBY (L2) spreads over trainings of one network, and over networks trained once each.
 
     Standard deviations with their 95% intervals, for normally distributed scores; how many pairs of networks
@@ -366,10 +367,10 @@ def spread(runs, again, data="MNIST"):
     probability 5% (by Student's t: few trainings estimate the deviation); how ROBY ranks the trainings beside
     the weaker attack. {} of fewer than two trainings.
     """
-    nets, seeds = trainings(runs, again, data) if len(runs) else ((), ())
+    nets, seeds = trainings(runs, again, MNIST) if len(runs) else ((), ())
     if len(nets) < 2 or len(seeds) < 2:
         return {}
-    facts = {"data": data, "model": seeds.model.iloc[0]}
+    facts = {"data": MNIST, "model": seeds.model.iloc[0]}
     for who, some in (("seeds", seeds.roby_2), ("all", nets.roby_2)):
         free, sd = len(some) - 1, float(some.std())
         low, high = sd * np.sqrt(free / stats.chi2.ppf((0.975, 0.025), free))
