@@ -59,10 +59,11 @@ run: $(READY)
 test: $(READY)
 	@ruff check .
 	@lint-imports --no-cache | tail -n 4
-	@types=$$(mktemp); basedpyright > "$$types" & \
-	    [ $(VENV)/.compiled -nt $(READY) ] || { python -m tests.warm < /dev/null 2> /dev/null; touch $(VENV)/.compiled; }; \
-	    OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE python -m pytest -n $$(($(JOBS) + 1)) --dist worksteal; \
-	    wait $$! || { cat "$$types"; exit 1; }; tail -n 1 "$$types"; rm "$$types"
+	@types=$$(mktemp); basedpyright > "$$types" & checker=$$!; status=0; \
+	    trap 'kill $$checker 2> /dev/null || true; rm -f "$$types"' EXIT; \
+	    [ $(VENV)/.compiled -nt $(READY) ] || { python -m tests.warm < /dev/null 2> /dev/null || true; touch $(VENV)/.compiled; }; \
+	    OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE python -m pytest -n $$(($(JOBS) + 1)) --dist worksteal || status=$$?; \
+	    wait $$checker && tail -n 1 "$$types" || { status=1; cat "$$types"; }; exit $$status
 
 ifeq ($(PROFILE),smoke)
 bench: $(READY)

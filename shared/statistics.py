@@ -35,16 +35,17 @@ def difference_interval(ups: int, downs: int, of: int, *, confidence: float = 0.
 def rank_interval(rank: float, of: int) -> tuple[float, float]:
     """The 95% interval of Spearman's rank correlation over `of` independent cases; in [-1, 1].
 
-    By Fisher's transformation, with the standard error of Bonett and Wright (2000), equation 3. A bootstrap
-    of ten cases is too narrow. Of three cases or fewer, the whole range.
+    By Fisher's transformation with the standard error of Bonett and Wright (2000); a bootstrap of ten cases
+    is too narrow. That of equal or opposite orders ends at 1 or -1, and at the other end as if two neighbours
+    were swapped. Of three cases or fewer, the whole range.
     """
     if of < 4:
         return -1.0, 1.0
-    if abs(rank) >= 1:
-        return rank, rank
-    half = 1.96 * np.sqrt((1 + rank**2 / 2) / (of - 3))
-    low, high = np.tanh(np.arctanh(rank) + np.array([-half, half]))
-    return float(low), float(high)
+    swapped = 1 - 6 / (of**3 - of)
+    r = np.clip(rank, -swapped, swapped)
+    half = 1.96 * np.sqrt((1 + r**2 / 2) / (of - 3))
+    low, high = np.tanh(np.arctanh(r) + np.array([-half, half]))
+    return -1.0 if rank <= -1 else float(low), 1.0 if rank >= 1 else float(high)
 
 
 def rank_correlations(a: np.ndarray, b: np.ndarray) -> np.ndarray:

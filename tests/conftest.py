@@ -65,8 +65,11 @@ def pytest_collection_modifyitems(items):
     items[:] = [*book, *rest[:cut], *runs, *rest[cut:]]
 
 
-def pytest_collection_finish():
-    """No collection walks through what was imported and collected."""
+def pytest_collection_finish(session):
+    """Read the files of tests that may be skipped; no collection of garbage walks through what is there."""
+    for item in session.items:
+        if "unless_passed" in item.fixturenames:
+            content(str(item.path.relative_to(ROOT)))
     gc.collect()
     gc.freeze()
 
@@ -133,8 +136,12 @@ def digest(*facts):
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     report = yield
-    if call.when == "call":
-        item.passed = report.passed
+    if not report.passed:
+        item.passed_with = None
+    elif call.when == "teardown" and getattr(item, "passed_with", None):
+        place, state = item.passed_with
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(state)
     return report
 
 
@@ -145,19 +152,16 @@ def unless_passed(request):
     facts   digests of all that it rests on, but for this file, its own, packages, processor and browser. None
             is skipped by `.ci/run`
     """
-    place, given = ROOT / "_runs" / "tests" / "passed" / digest(request.node.nodeid), []
+    place = ROOT / "_runs" / "tests" / "passed" / digest(request.node.nodeid)
 
     def unless_passed(*facts):
-        test, browser = request.path.relative_to(ROOT), CHROMIUM and os.stat(CHROMIUM).st_mtime
-        given.append(digest(*facts, content("tests/conftest.py"), content(test), *machine(), browser))
-        if "BOOK_OF_TESTS" not in os.environ and place.exists() and place.read_text() == given[0]:
-            request.node.passed = False
+        test, browser = str(request.path.relative_to(ROOT)), CHROMIUM and os.stat(CHROMIUM).st_mtime
+        state = digest(*facts, content("tests/conftest.py"), content(test), *machine(), browser)
+        if "BOOK_OF_TESTS" not in os.environ and place.exists() and place.read_text() == state:
             pytest.skip("passed before; nothing that it rests on has changed since")
+        request.node.passed_with = place, state
 
-    yield unless_passed
-    if given and getattr(request.node, "passed", False):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(given[0])
+    return unless_passed
 
 
 @pytest.fixture(scope="session")

@@ -50,8 +50,10 @@ def state():
     """A digest of the code, the explorer's files and its networks."""
     files = [*explorer.FOLDER.iterdir(), *(ROOT / "results/zoo").glob("ren-a-mnist-*"),
              *(ROOT / "book/_static").glob("*.*")]
-    code = imports.files("tests/test_explorer.py", ["ren"])
-    return digest(*map(content, sorted([*code, *(str(path.relative_to(ROOT)) for path in files)])))
+    code = {"workflow/explorer.py", *imports.files("workflow/explorer.py", ["ren"]),
+            *imports.files("tests/test_explorer.py")}
+    pages = sorted(path.name for path in (ROOT / "notebooks").glob("*/*.ipynb"))    # which it links to
+    return digest(*map(content, sorted([*code, *(str(path.relative_to(ROOT)) for path in files)])), *pages)
 
 
 @pytest.fixture(autouse=True)

@@ -23,7 +23,9 @@ def test_the_interval_of_a_rank_correlation_holds_the_true_one_in_19_of_20_sampl
 
 
 def test_the_interval_of_a_rank_correlation_at_its_ends():
-    assert rank_interval(1.0, 10) == (1, 1) and rank_interval(0.5, 3) == (-1, 1)
+    low, high = rank_interval(1.0, 10)
+    assert (low, high) == (pytest.approx(0.963, abs=0.001), 1) and rank_interval(-1.0, 10) == (-1, -low)
+    assert rank_interval(0.5, 3) == (-1, 1) and rank_interval(1.0, 4)[0] < 0
     low, high = rank_interval(-0.6, 10)
     assert (low, high) == pytest.approx((-0.905, 0.111), abs=0.001)
 

@@ -1,5 +1,6 @@
 """The theorems of sutton: known digits, independent integration, random trials, wrong formulas caught."""
 import functools
+import inspect
 import time
 
 import numpy as np
@@ -252,6 +253,12 @@ def test_every_theorem_of_the_reference_has_an_entry():
     items = reference.paper("sutton").items.values()
     bounds = {item.id for item in items if item.kind in ("theorem", "corollary", "lemma")}
     assert bounds - {"theorem-7"} == set(STATEMENTS)
+
+
+@pytest.mark.parametrize("item", STATEMENTS)
+def test_conditions_are_on_the_parameters_of_the_formula(item):
+    known = {*inspect.signature(STATEMENTS[item].formula).parameters, *STATEMENTS[item].grid}
+    assert all({*compile(text, text, "eval").co_names} <= known for text in STATEMENTS[item].needs)
 
 
 @functools.cache

@@ -248,14 +248,14 @@ show_findings("the published scripts", lambda f: f.kind == "scripts")
 # %%
 facts = {"checked": checked, "confirms": totals["confirms"], "exceptions": totals["holds with exceptions"],
          "contradicts": totals["contradicts"], "impossible": int((distances.as_norm > 1).sum()),
-         "rows": len(distances), "fit": "all fit" if distances.as_square.max() <= 1 else "not all fit either",
+         "rows": len(distances), "fit": "all fit" if distances.as_square.max() <= 1 else "do not fit, either",
          "how": "Not always" if totals["confirms"] < checked else "Yes"}
 page.box(
     "Do the numbers that these papers print agree with each other?",
     "{how}: {confirms} of {checked} statements that this page checks without an experiment hold.",
     "Another {exceptions} hold with exceptions, and {contradicts} are contradicted by the same paper or "
     "arithmetic. For example, in {impossible} of {rows} triples of distances (minimum, mean, maximum) Shu et "
-    "al. print a value larger than any distance; read as squared distances, they {fit}.",
+    "al. print an impossibly large distance; read as squared distances, they {fit}.",
     "A number that passes can still be wrong, since this page measures nothing.",
     facts=facts, picture=audit.draw_counts(findings),
     alt="A bar for all papers and one for each, divided into statements that hold, that hold with "

@@ -308,7 +308,7 @@ for item, data in handmade.any_model(features, labels, seed).items():
 page.box(
     "Does ROBY, a robustness score from class overlap, follow the distance to the boundary?",
     "Not on simulated classes: the paper's algorithm rescales, so that near and far classes look alike.",
-    "Over {n:,} arrangements whose centres differ in spread up to fourfold its rank correlation with that "
+    "Over {n:,} arrangements whose centres lie up to fourfold farther apart its rank correlation with that "
     "distance is {roby.value:.2f} (95% interval {roby.low:.2f} to {roby.high:.2f}; wanted: −1). Without "
     "rescaling, by the paper's equations, it is {equations.value:.3f}.",
     "The paper gives no rescaling formula; ours follows the authors' later code.",

@@ -187,7 +187,7 @@ page.text(BOTH, defence.facts,
           "adversarial ones in {upper.fall}.")
 page.text((*BOTH, again), defence.within_chance,
           "Two trainings of {model} differ by more than {limit:.2f} in 5% of cases. {within} of our {pairs} "
-          "changes on clean images are smaller, {paper} of the published: only a common sign shows much.")
+          "changes on clean images are smaller, {paper} of the published: only one sign of all shows much.")
 
 # %% [markdown]
 # ### A smaller ROBY under attack is no sign of robustness
@@ -302,14 +302,14 @@ chance = defence.within_chance(*best, page.best(again)) if facts else {}
 mixed = not facts or facts["true"]["original"]["below"] < 0.9 * facts["true"]["original"]["of"]
 page.box(
     "Is ROBY, a robustness score, smaller (better) after adversarial training?",
-    ("Not in our networks" if mixed else "Yes") +
+    ("Only for some of our networks" if mixed else "Yes") +
     ": of {true.original.of} architectures, each trained without and with attacked (adversarial) images, "
     "{true.original.below} get a smaller ROBY on clean images (paper: {true.original.paper}).",
     "On adversarial images {true.adversarial.below} do (paper: {true.adversarial.paper})."
-    + " No change on clean images exceeds {chance.limit:.2f}; two trainings of {chance.model} do in 5% of "
-    "cases." * bool(chance and chance["within"] == chance["pairs"]),
+    + " No change on clean images exceeds {chance.limit:.2f}; two trainings of {chance.model} would in an "
+    "estimated 5%." * bool(chance and chance["within"] == chance["pairs"]),
     "Our adversarial training was short: the attack still flips most labels of {unprotected} networks."
-    * bool(facts and facts["short"]),
+    * bool(facts and facts["short"] and facts["unprotected"]),
     facts=facts and facts | {"chance": chance}, results=BOTH,
     picture=defence.draw_slopes(*best) if facts else None,
     alt="A line for each pair from the natural to the robust network: ROBY falls or rises.")

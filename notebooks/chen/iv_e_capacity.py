@@ -300,8 +300,7 @@ facts = capacity.box_facts(*best, PUBLISHED) if len(best[0]) == len(PUBLISHED) e
 unlike = not facts or facts["unlike"]
 page.box(
     "Do larger networks resist attacks better, and does the ROBY score show it?",
-    "We cannot tell: our larger networks were trained for fewer epochs"
-    + ", and retraining one moves the score as far as size does" * bool(facts and facts["as_much"]) + "."
+    "We cannot tell" + capacity.why_not(facts) + "."
     if unlike else
     "Ours do: attack success falls from {first:.0f}% to {last:.0f}% as layers widen, but the ROBY "
     "score does not follow."

@@ -106,7 +106,7 @@ pgd = report.measure("model", "pgd_accuracy")
 page.box(
     "How do I test the robustness of my own classifier?",
     "Copy the script on this page: it attacks a differentiable image classifier and writes a report card.",
-    "For its example network, accuracy is {accuracy:.0f}% on clean digits (n = {n}) and {pgd:.0f}% "
+    "For its example network, accuracy is {accuracy:.0f}% on clean digits (n = {n}) and {pgd:.1f}% "
     "under a gradient attack (PGD, each pixel changed by at most {size:.2g} of its range; n = {attacked}).",
     "Compare networks on the same images only: other images change every number, so the tables below are a "
     "rough guide.",

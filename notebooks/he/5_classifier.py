@@ -309,7 +309,7 @@ page.box(
     "; a threshold on the smallest distance does similarly."),
     "Trained on OptMargin (noise-resistant), the classifier errs on {errors.benign:.0f}% of clean and "
     "{errors.margin:.0f}% of attacked digits ({n} each; paper: {print.benign} and {print.margin}%), the "
-    "threshold on at most {limit:.0f}% of either ({fit:.0f}% on the pairs that set it). Trained on "
+    "threshold on at most {limit:.0f}% of either ({fit:.0f}% on its training pairs). Trained on "
     "OptBrittle (smallest change), it misses {missed:.0f}% of OptMargin (paper: {printed_missed:.0f}%).",
     "Both rules learned from {learned:,} pairs (paper: {printed:,}); no attack tried evading them.",
     facts=facts, picture=detection.draw_compared(facts) if facts else None,

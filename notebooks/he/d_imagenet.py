@@ -237,7 +237,7 @@ page.box(
     f"{': it withstands the noise it was built with, new noise less' * overfits}."
     if facts else "Not measured yet.",
     "The vote is right on {attacked.hits} of {attacked.of} attacked photographs (95%: {attacked.low:.0f} to "
-    "{attacked.high:.0f}%); with those " + "misclassified before, " * wrong_before
+    "{attacked.high:.0f}%); " + "with those misclassified before, " * wrong_before
     + "on {margin.percent:.0f}% of {margin.of} (paper: {margin.paper}%). On {images} of the attacked, "
     + ("all copies" if overfits else "{own:.0f}% of the copies")
     + " are misclassified with the attack's own noise, " + "only " * overfits + "{others:.0f}% with fresh.",

@@ -301,7 +301,7 @@ page.box(
     "In mixtures with white the strongest pruning lowers the similarity across the label change from "
     "{sides.plain:.3f} to {sides.pruned:.2f} (paper: {sides.paper:.2f}) and raises that of digit and last "
     "image with its label from {digit.plain:.2f} to {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
-    figures.first(facts, ("exact", f"{GROWTH}, at all if grey {{level}} is pruned, too."),
+    figures.first(facts, ("exact", f"{GROWTH}, at all if pruning includes grey {{level}}."),
                   ("traded", f"{GROWTH}."), ""),
     facts=facts, picture=figures.draw_pruning(best) if facts else None,
     alt="Two panels, towards white and black, without pruning and at three strengths of it: the similarity "

@@ -117,13 +117,13 @@ planes = page.results(experiments.planes)
 page.text(networks, lambda runs: beyond.clean_errors(runs, "table-1"), beyond.CLEAN)
 
 # %% [markdown]
-# ### Pieces of disagreement inside the ball belong to one area outside it
+# ### Pieces of disagreement near the digit belong to one area farther out
 
 # %%
 page.text(planes, lambda runs: counts(runs) | {"radius": figures.DELTA},
         "In {with_any} of {planes} planes at least two of the {networks} networks disagree within the "
         "paper's radius (L2 norm {radius}). In {with_several} planes this disagreement is in pieces, at most "
-        "{most}. In {joined} of these planes all pieces join outside the ball, within the plane. Distances "
+        "{most}. In {joined} of these planes all pieces join outside the circle, within the plane. Distances "
         "are those before pixel values are clipped to [0, 1]; a clipped point outside the circle can lie "
         "inside the ball.")
 

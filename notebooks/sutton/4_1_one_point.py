@@ -185,7 +185,7 @@ page.text(measured, lambda *_: nearest,
 #
 # 1. Noise of norm $\delta$ in $n$ dimensions moves a point by only about $\delta/\sqrt n$ in any one direction.
 # 2. For a fixed ratio of noise to distance, the number of samples needed to cross a flat boundary grows exponentially with the dimension.
-# 3. Noise flips far more labels of trained networks than a flat boundary at the attack's distance allows.
+# 3. Noise flips far more labels of trained networks than a flat boundary where the gradient step ends allows: the boundary is nearer.
 #
 # ## Try it
 #
@@ -305,8 +305,8 @@ page.box(
     "Practically never in thousands of dimensions, even noise of ten times the distance.",
     "{needed} crosses ({n:,} dimensions); {draws:,} samples flip {flat:.1g}% of images. In the "
     "paper {paper:.0f}% flip, under noise (we infer) ten times as long as the gradient step.",
-    "Boundaries lie nearer than this step: at the distance of the shorter of two attacks, flat ones would "
-    "give {longest.near:.0f}% on our {runs} networks (measured: {longest.flipped.percent:.0f}%)."
+    "Boundaries often lie nearer than this step: flat ones where the shorter of two attacks ends give "
+    "{longest.near:.0f}% on our {runs} networks (measured: {longest.flipped.percent:.0f}%)."
     if nearest.get("ratio", 1) < 1 else
     "Real boundaries may be nearer than the attack suggests, or curved.",
     facts=nearest | {"n": PICTURE, "draws": draws_published, "paper": float(np.mean(all_pairs)),

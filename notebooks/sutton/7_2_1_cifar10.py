@@ -196,9 +196,9 @@ page.text(rest, lambda u: {"measured": figures.means(u, SHARES)[10]["mean"], "pl
           "If the boundary near each image were a plane at the norm of its attack, all samples of noise of "
           "ten times that norm together would flip {plane:%} of the labels (by the exact formula of "
           "{{ref}}`Section 4.1 <sutton-4-1>`; measured: {measured:%}).")
-page.text(rest, lambda u: figures.distance_facts(u, int(u.draws.max())),
-          "The boundary is nearer than the step is long. On {runs} networks whose distances were measured, "
-          "planes as near as the shorter of two attacks predict {longest.near:%}; noise flips "
+page.text(rest, lambda u: figures.nearer(u, int(u.draws.max())),
+          "The boundary is nearer than the step is long. On {runs} of these networks two attacks measured "
+          "how near: planes where the shorter one ends predict {longest.near:%}; noise flips "
           "{longest.flipped.percent:%} there.")
 
 # %% [markdown]
@@ -270,9 +270,10 @@ page.box(
                    "none."),
         "No: a small gradient step flips most images, equally long noise practically none."),
     "The step flips {step:.0f}% of correctly classified test images; counting those of zero gradient, "
-    "{counted:.0f}% are attackable (paper, same pairs: {paper.step:.0f}%). Of {perturbed} flipped images, at "
-    "least one of {draws:,} equally long noise samples flips {one} (95%: {low:.1f} to {high:.1f}%; paper: "
-    "{paper.one:.2f}%), tenfold noise {ten:.0f}% (paper: {paper.ten:.0f}%).",
+    "{counted:.0f}% are attackable (paper, same pairs: {paper.step:.0f}%). Of {perturbed} flipped images "
+    "{one} flip under one of {draws:,} equally long noise samples, too (95%: {low:.1f} to {high:.1f}%; "
+    "paper: "
+    "{paper.one:.2f}%), {ten:.0f}% under tenfold noise (paper: {paper.ten:.0f}%).",
     "{pairs} class pairs; the training was chosen on two others.",
     facts=facts, alt=figures.MEANS,
     picture=figures.draw_means(figures.learned(page.best(rest)), SHARES, CLASSES))

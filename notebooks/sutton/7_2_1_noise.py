@@ -55,8 +55,9 @@ if len(sizes) != 3 or list(sizes) != sorted(sizes):
 # %% [markdown]
 # ## The idea
 #
-# Training with random noise is a common remedy against adversarial perturbations. High dimension is a reason to expect little of it: a random
-# direction is nearly orthogonal to that of an attack, so that noisy images restrict the output along the attack's direction only weakly.
+# Training with random noise is a common remedy against adversarial perturbations. High dimension is a reason to expect little of weak noise: a random
+# direction is nearly orthogonal to that of an attack. L∞ noise of radius $a$ moves an image by about $a / \sqrt 3$ along any one direction (standard
+# deviation), in every dimension. With $a = 0.1$ this is a small part of an attack's norm, with $a = 1$ more than half.
 #
 # The paper tests this on CIFAR-10. In training, uniform noise from an L∞ ball (each value of an image changes by at most the radius $a$) or
 # from an L2 ball is added to every image, drawn anew each time. The trained network is attacked without noise. The paper reports "little impact on
@@ -129,8 +130,7 @@ display.picture(figure, "The digit 3 against the digit 8: accuracy, and the shar
                 "Three images of a digit with growing noise; two curves over the radius.")
 display.say(f"Noise of radius {RADII[3]} in training leaves {attackable[3]:.0f}% of the digits attackable in "
             f"place of {attackable[0]:.0f}%, at an accuracy of {accuracy[3]:.0f}% in place of "
-            f"{accuracy[0]:.0f}%. In 64 dimensions a random direction has a larger part along an attack's "
-            "than in 3,072.")
+            f"{accuracy[0]:.0f}%.")
 
 # %% [markdown]
 # The noise of the cell equals that of the networks below, sample by sample ({download}`experiments.py <../../papers/sutton/experiments.py>` has their
@@ -157,7 +157,8 @@ levels = {kind: training_noise.curves(kind, *both, STRONGEST) if all(map(len, bo
 facts = training_noise.box_facts(levels["cube"])
 page.text(compared["cube"], lambda *_: training_noise.pictures_in_words(levels["cube"], levels["ball"]))
 page.picture(compared["ball"], lambda *_: training_noise.draw_box(levels["ball"], "ball"),
-             caption="Training images: accuracy and attackable share over the strength of L2 noise",
+             caption="Training images: accuracy and attackable share over the strength of L2 noise (lines "
+                     "join no noise and the strongest; other strengths are measured on one pair)",
              alt="Two panels over the strength of the noise: accuracy and attackable share, ours and the "
                  "paper's.")
 page.text(compared["cube"], lambda *_: facts,
@@ -201,7 +202,7 @@ page.text(noisy, training_noise.readings,
 # ## Three things to remember
 #
 # 1. A remedy is tested by an attack on the trained network, and its price by the accuracy without noise.
-# 2. A share of attacked images can fall because gradients vanish. Count these images both ways.
+# 2. A share of attacked images can be low because gradients vanish. Count these images both ways.
 # 3. One class pair shows little: the published pairs lie far apart.
 #
 # ## Try it
@@ -222,9 +223,9 @@ page.box(
     "With our strongest noise a gradient step flips {most:.0f}% of correctly classified CIFAR-10 training "
     "images ({where}), without noise {none:.0f}%; counting images whose gradient is zero, "
     "{counted.most:.0f}% are attackable, without noise {counted.none:.0f}% (paper: {paper.most:.1f} and "
-    "{paper.none:.1f}%). Flipping steps get longer: mean norm {norm.most:.1f}, without noise "
+    "{paper.none:.1f}%). Flipping steps have a mean norm of {norm.most:.1f}, without noise "
     "{norm.none:.1f}.",
-    "The noise costs accuracy: {accuracy.most:.0f}% of training images, without it {accuracy.none:.1f}%.",
+    "The accuracy on training images is {accuracy.most:.0f}%, without noise {accuracy.none:.1f}%.",
     facts=facts, picture=training_noise.draw_box(levels["cube"]),
     alt="Accuracy and attackable share over the strength of the noise, ours and the paper's.")
 

@@ -139,8 +139,8 @@ def on_colour(runs, printed):
 def box_facts(runs, again, published):
     """For the box on size: ROBY over the networks, over trainings of one, and published; attack success.
 
-    `unlike` says whether the networks were trained by different rules, `as_much` whether trainings of one
-    lie as far apart as all networks.
+    `unlike` says whether the networks were trained by different rules, `shorter` whether the largest one for
+    fewer epochs than the smallest, `as_much` whether trainings of one lie as far apart as all networks.
     """
     nets, seeds = ranking.trainings(runs, again, ranking.MNIST)
     if not len(nets) or len(seeds) < 2:
@@ -151,10 +151,18 @@ def box_facts(runs, again, published):
     return {"sizes": len(nets), "seeds": len(seeds), "first": wide.iloc[0], "last": wide.iloc[-1],
             "narrow": narrow, "widest": widest,
             "unlike": bool(nets.status.notna().any()),
+            "shorter": bool(nets.epochs.iloc[-1] < nets.epochs.iloc[0]),
             "as_much": bool(np.ptp(seeds.roby_2) >= np.ptp(nets.roby_2)),
             "sizes_low": nets.roby_2.min(), "sizes_high": nets.roby_2.max(),
             "seeds_low": seeds.roby_2.min(), "seeds_high": seeds.roby_2.max(),
             "paper_low": min(printed), "paper_high": max(printed)}
+
+
+def why_not(facts):
+    """Why the box cannot tell what size does, by its facts."""
+    why = ["our larger networks were trained for fewer epochs"] * facts.get("shorter", False) + [
+        "retraining one moves the score as far as size does"] * facts.get("as_much", False)
+    return (": " + ", and ".join(why)) * bool(why)
 
 
 # ---- pictures --------------------------------------------------------------------------------------------

@@ -212,7 +212,8 @@ def neighbours(natural, robust):
     better = {m for m in both if shares[1][m] > shares[0][m]}
     least = sorted(both, key={u["model"]: figures.success(u, "text")
                               for u in robust.to_dict("records")}.get)[:len(better)]
-    which = ": those in which the defence works best" if better == set(least) and better else ""
+    some = 0 < len(better) < len(both)
+    which = ": those in which the defence works best" if some and better == set(least) else ""
     return both and {"of": len(both), "better": len(better), "which": which, "caveat": caveat or ""}
 
 

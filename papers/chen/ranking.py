@@ -311,7 +311,7 @@ def draw_box(runs, again):
     ax.plot(x, y, "o", ms=7, color=display.PALETTE[0], label="ten networks")
     ax.plot(100 * seeds.asr_third, seeds.roby_2, "o", ms=4, color=display.PALETTE[1],
             label=f"{len(seeds)} trainings of {seeds.model.iloc[0]}")
-    ax.set(xlabel="success of the attack, %", ylabel="ROBY")
+    ax.set(xlabel="success of the attack, %", ylabel="ROBY, Euclidean distances")
     figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 

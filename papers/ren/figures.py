@@ -28,7 +28,8 @@ SIDES, REACH = "similarity of the two sides", "similarity of digit and last imag
 # Steps of the search with one error built in, by their columns.
 CHANGED = ("threshold_twice_as_near_to_1", "threshold_half_as_near_to_1", "one_mixture_less",
            "one_mixture_more", "halves_cut_off")
-STEPS = dict(zip((UNPRUNED, *SETTINGS), ("none", "mild", "strong", "black\nor white")))  # of pruning
+# Of pruning, by its thresholds t and T.
+STEPS = {step: "none" if step == UNPRUNED else f"{step[0]}, {step[1]}" for step in (UNPRUNED, *SETTINGS)}
 
 
 def over_nets(runs, keys, columns):
@@ -358,7 +359,8 @@ def draw_pruning(runs):
             ax.plot(range(len(STEPS)), [printed[step] for step in STEPS], "_", ms=20, mew=3,
                     color=display.PALETTE[n])
         ax.set(xticks=range(len(STEPS)), xticklabels=STEPS.values(), xlim=(-0.4, len(STEPS) - 0.6),
-               ylim=(0, 1.04), xlabel="pruning", title=f"towards {b}")
+               ylim=(0, 1.04), xlabel="thresholds of pruning", title=f"towards {b}")
+    axes[0].fill_between([], [], [], color=display.GUIDE, alpha=0.2, lw=0, label="from lowest to highest")
     axes[0].plot([], [], "_", ms=16, mew=3, color=display.GUIDE, label="published, in the same colours")
     axes[0].set_ylabel("similarity (SSIM)")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center")

@@ -141,7 +141,7 @@ def box_facts(runs, printed, of, larger=None):
             "perturbed": one["of"], "draws": int(good.draws.max()), "low": interval["low"],
             "high": interval["high"], "confidence": 95, "step": step["mean"],
             "counted": shares["attack"]["mean"],
-            "norm": mean([u["test"]["attack"]["l2"]["mean"] for u in good.to_dict("records")]),
+            "norm": mean([sizes["mean"] for part in good.test if (sizes := part["attack"]["l2"])["count"]]),
             "logit": shares["logit"]["mean"], "one_percent": one["mean"], "ten": ten["mean"],
             "ends": " to ".join(dict.fromkeys(
                 f"{end(step['percents'].values()):.0f}%" for end in (min, max))),
@@ -183,7 +183,9 @@ def draw_means(runs, printed, names, titles=()):
     ax.plot([], [], "o", ms=4, color=display.GUIDE, label="one class pair")
     ax.set_xticks(range(5), ["gradient\nstep", "noise of\nits norm", *(f"{d} ×" for d in DELTAS[1:])])
     ax.set(ylabel="label flipped, %", ylim=(0, 105))
-    ax.set_xlabel("of correct images     of the images that the step flips", fontsize=display.SMALLEST)
+    for place, words in ((0, "of correct\nimages"), (2.5, "of the images that the step flips")):
+        ax.text(place, -0.24, words, transform=ax.get_xaxis_transform(), ha="center", va="top",
+                fontsize=display.SMALLEST)
     figure.legend(loc="outside upper center", ncols=2, columnspacing=1, handlelength=1.2)
     return figure
 
@@ -266,14 +268,23 @@ def distance_facts(runs, draws):
             "inside": sum(v["inside"] for v in lengths.values())}
 
 
+def nearer(runs, draws):
+    """`distance_facts` where the boundary is nearer than the step is long; else {}."""
+    facts = distance_facts(runs, draws)
+    return facts if facts.get("ratio", 1) < 1 else {}
+
+
 def distance_rows(facts):
     """Rows of `distance_facts`: the length of the noise, what planes at two distances predict, measured.
 
     Beside the prediction at the shorter distance stands whether the measured interval holds it.
     """
+    def words(share):
+        return f"{share:.4f}%" if 0.00005 < share < 0.01 else in_percent(share)
+
     return [[f"{delta} ×", in_percent(v["at_step"]),
-             f"{in_percent(v['near'])} ({'inside' if v['inside'] else 'outside'})",
-             "{} ({} to {})".format(*(in_percent(v["flipped"][key]) for key in ("percent", "low", "high")))]
+             f"{words(v['near'])} ({'inside' if v['inside'] else 'outside'})",
+             "{} ({} to {})".format(*(words(v["flipped"][key]) for key in ("percent", "low", "high")))]
             for delta, v in facts["lengths"].items()]
 
 

@@ -526,7 +526,7 @@ def limit_of_signs(facts):
     words, one = "All {one} belong to *{odd_pair}*", facts["failed"] == 1
     if facts["lowest"]:
         words += ", whose network is the least accurate ({odd_accuracy:.0f}%; paper: {odd_paper:.0f}%)"
-        failed = ", not counting {failed} failed " + ("training" if one else "trainings")
+        failed = " ({failed} further " + ("training" if one else "trainings") + " failed)"
     else:
         failed = "; training failed on " + ("another pair" if one else "{failed} other pairs")
     return words + failed * bool(facts["failed"]) + "."

@@ -251,10 +251,10 @@ def draw_box(levels, kind="cube"):
         places, attackable = [int(n.split()[1]) for n in levels], panel == "susceptibility"
         ours = [v["readings"]["found"][panel] if attackable else v[panel]["train"] for v in levels.values()]
         ax.plot(places, ours, "-o", color=display.PALETTE[0], lw=2,
-                label="ours: label flipped" if attackable else None)
+                label="ours")
         if attackable:
             ax.plot(places, [v["readings"]["lost"][panel] for v in levels.values()], ":o",
-                    color=display.PALETTE[0], lw=2, mfc="white", label="ours: zero gradients counted")
+                    color=display.PALETTE[0], lw=2, mfc="white", label="ours, zero gradients counted")
         ax.set(title="attackable" if attackable else "accuracy", ylim=(40, 103))
         ax.set_xticks((0, *LEVELS), ["none", "weak", "medium", "strong"])
     axes[0].set_ylabel("% of training images")
