@@ -308,7 +308,7 @@ page.box(
     "Not in our networks: neither attack success nor the ROBY score falls with size.",
     "At a third of the paper's strength the attack flips {first:.0f}% of labels at {narrow} neurons a layer, "
     "{last:.0f}% at {widest}. " * unlike +
-    "ROBY (smaller should be better) ranges from {sizes_low:.2f} to {sizes_high:.2f} over {sizes} sizes "
+    "ROBY ranges from {sizes_low:.2f} to {sizes_high:.2f} over {sizes} sizes "
     "(paper: {paper_low:.2f} to {paper_high:.2f}) and from {seeds_low:.2f} to {seeds_high:.2f} over {seeds} "
     "trainings of the smallest.",
     facts=facts, results=[dense], picture=capacity.draw_sizes(*best, PUBLISHED) if facts else None,

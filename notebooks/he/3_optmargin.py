@@ -310,7 +310,7 @@ page.box(
     "The vote is right on {brittle.hits} of {brittle.of} digits after OptBrittle (paper: "
     "{brittle.paper.region}%) and on {margin.hits} of {margin.of} after OptMargin (paper: "
     "{margin.paper.region}%), whose changes are {ratio:.2g} times as long (paper: {paper_ratio:.2g}).",
-    "One network like the paper's. OptBrittle was tuned on another until the vote gave the paper's "
+    "One network. OptBrittle was tuned on another until the vote gave the paper's "
     "{brittle.paper.region}%; so the {brittle.hits} proves little.",
     facts=facts, picture=summaries.draw_vote(best) if facts else None,
     alt="Accuracy of the network alone and of a vote over noisy copies, on clean digits and on digits of two "

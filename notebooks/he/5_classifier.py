@@ -302,16 +302,16 @@ page.text(surroundings, detection.arithmetic,
 
 # %%
 page.box(
-    "Do an image's distances to label changes reveal that it was attacked?",
+    "Do distances to label changes reveal that an image was attacked?",
     "Not measured yet." if not facts else
     "Hardly in this run." if facts["worst"]["percent"] <= 75 else
     "Mostly, by a classifier trained on that attack" + ("." if facts["better"] else
     "; a threshold on the smallest distance does similarly."),
     "Trained on OptMargin (noise-resistant), the classifier errs on {errors.benign:.0f}% of clean and "
     "{errors.margin:.0f}% of attacked digits ({n} each; paper: {print.benign} and {print.margin}%), the "
-    "threshold on at most {limit:.0f}% of either ({fit:.0f}% on its training pairs). Trained on "
+    "threshold on at most {limit:.0f}% of either. Trained on "
     "OptBrittle (smallest change), it misses {missed:.0f}% of OptMargin (paper: {printed_missed:.0f}%).",
-    "Both rules learned from {learned:,} pairs (paper: {printed:,}); no attack tried evading them.",
+    "Both rules learned from {learned:,} pairs (paper: {printed:,}).",
     facts=facts, picture=detection.draw_compared(facts) if facts else None,
     alt="Histograms of the nearest distance of clean and of OptMargin digits with a threshold; errors of the "
         "classifier and of the threshold on both kinds, with intervals and the published values.")

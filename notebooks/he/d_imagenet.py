@@ -238,7 +238,7 @@ page.box(
     if facts else "Not measured yet.",
     "The vote is right on {attacked.hits} of {attacked.of} attacked photographs (95%: {attacked.low:.0f} to "
     "{attacked.high:.0f}%); " + "with those misclassified before, " * wrong_before
-    + "on {margin.percent:.0f}% of {margin.of} (paper: {margin.paper}%). On {images} of the attacked, "
+    + "on {margin.percent:.0f}% of {margin.of} (paper: {margin.paper}%). On {images} attacked, "
     + ("all copies" if overfits else "{own:.0f}% of the copies")
     + " are misclassified with the attack's own noise, " + "only " * overfits + "{others:.0f}% with fresh.",
     f"Our network is far smaller{', our attack shorter' * bool(shorter)} than the paper's.",

@@ -232,8 +232,8 @@ page.box(
     "The one trained on attacked images wins under attack, but {turned} rank it lower.",
     "Under PGD it classifies {pgd.robust:.0%} of {n:,} digits correctly, the other {pgd.plain:.0%}. Its "
     "median distance to the nearest boundary in {directions} random directions is {near.robust:.2f} root "
-    "mean square (pixels 0 to 1) against {near.plain:.2f}, its class overlap {overlap.robust:.2f} against "
-    "{overlap.plain:.2f} (below 0: a gap; lower: farther apart).",
+    "mean square against {near.plain:.2f}, its class overlap {overlap.robust:.2f} against "
+    "{overlap.plain:.2f} (lower: farther apart).",
     "Both are MNIST networks, trained once: others may differ.",
     facts=box_facts() | {"turned": " and ".join(turned) or None}, results=(), picture=draw_order(),
     alt="Five measures, two marks each from worse to better: adversarial training is better in both rows of "

@@ -242,10 +242,10 @@ facts = beyond.transfer(*best) if all(map(len, best)) else {}
 page.box(
     "Do images changed until one network errs (adversarial images) mislead others of another random seed?",
     "Usually not: on average the others misclassify one in {nth}.",
-    "Attacks on one network gave adversarial images of {over.digits} digits; each of {others} others "
-    "misclassifies {over.percent:.0f}% on average (95% interval over digits {over.low:.0f} to "
-    "{over.high:.0f}%). Of those made from one picture of a “{label}” it is {least:.0f}% to {most:.0f}%, "
-    "depending on the attack (paper, another “{label}”: {paper.least:.0f}% to {paper.most:.0f}%).",
+    "Attacks on one network gave adversarial images of {over.digits} digits; {others} others misclassify "
+    "{over.percent:.0f}% (95% interval {over.low:.0f} to {over.high:.0f}%). Of those made from one picture "
+    "of a “{label}” it is {least:.0f}% to {most:.0f}%, depending on the attack (paper, another "
+    "“{label}”: {paper.least:.0f}% to {paper.most:.0f}%).",
     "The paper's image is not known, so its rates cannot be tested.",
     facts=facts and facts | {"label": int(best[0].label.iloc[0])},
     picture=beyond.draw_transfer(*best) if facts else None, results=(sweeps, others, fifty),

@@ -162,7 +162,7 @@ page.text(sweeps, lambda runs: beyond.squared_distances(cw2(runs)),
 # ## Three things to remember
 #
 # - A network can err on adversarial images on every side of a box and be right on most images inside.
-# - The rate in a box depends on which and how many pixels it keeps, more than on its distance from the digit.
+# - The rate in a box changes with which and how many pixels it keeps, at nearly equal distances from the digit.
 # - Two digits are weak evidence for or against the paper.
 #
 # ## Try it
@@ -232,7 +232,7 @@ page.box(
     "{first.all:.0f}% and {second.all:.0f}%; if those that at least one changes, {first.any:.0f}% and "
     "{second.any:.0f}% (paper's {first.digit} and {second.digit}: {first.paper:.0f}% and "
     "{second.paper:.0f}%).",
-    "The paper's digits are unknown; its text and scripts have different rules.",
+    "The paper's digits are unknown, its adversarial images farther away.",
     facts=facts, picture=beyond.draw_boxes(facts) if facts else None, results=(sweeps,),
     alt="Bars in two groups, by which pixels are random: the share of random images around a five and a "
         "seven that the attacked perceptron misclassifies, beside the published shares.")

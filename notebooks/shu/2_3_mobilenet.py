@@ -307,11 +307,11 @@ facts = beyond.of_aeroplane(bim(swept), errs) if len(swept) else {}
 page.box(
     "Are random images between adversarial versions of one aeroplane misclassified, too?",
     "By the attacked network: {parts.least} to {parts.most}, depending on which values vary.",
-    "Random images draw values between the extremes of {versions} misclassified versions. If only "
+    "Random images lie between the extremes of {versions} misclassified versions. If only "
     "values vary that every version changes, {own.all:.0f}% are misclassified; that most change, "
     "{own.most:.1f}%; that at least one changes (the text's rule), {own.any:.0f}% (paper: {paper:.0f}%). "
-    "{others} other networks misclassify, by that rule, {least:.0f}% to {most:.0f}%.",
-    "On clean images our networks err {times} as the paper's.",
+    "{others} other networks misclassify {least:.0f}% to {most:.0f}%.",
+    "On clean images ours err {times} as the paper's.",
     facts=facts, picture=beyond.draw_networks(facts) if facts else None, results=(sweeps, networks),
     alt="Bars in two groups: the share of samples that the attacked network misclassifies, by which values "
         "are random, and that each of the others misclassifies.")

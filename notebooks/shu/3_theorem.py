@@ -306,7 +306,7 @@ page.box(
     "Can a classifier be wrong on infinitely many images without a larger error?",
     "Yes, if these images have probability zero, like the points of a sheet without thickness.",
     "In an exact example, further errors on {slabs} such sheets leave the error at {loss}. The paper "
-    "conjectures that regions where networks disagree are of lower dimension, too, with probability zero.",
+    "conjectures the same of the regions where networks disagree.",
     "Yet at least two of {family} LeNets disagree on {clean.percent:.1f}% of {clean.of:,} clean test digits, "
     "misclassified ones included (95% interval {clean.low:.1f} to {clean.high:.1f}%).",
     facts=facts | {"slabs": SLABS, "loss": theorem["loss_second"]} | (

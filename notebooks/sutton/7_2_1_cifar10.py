@@ -271,7 +271,7 @@ page.box(
         "No: a small gradient step flips most images, equally long noise practically none."),
     "The step flips {step:.0f}% of correctly classified test images; counting those of zero gradient, "
     "{counted:.0f}% are attackable (paper, same pairs: {paper.step:.0f}%). Of {perturbed} flipped images "
-    "{one} flip under one of {draws:,} equally long noise samples, too (95%: {low:.1f} to {high:.1f}%; "
+    "{one} flip under one of {draws:,} equally long noise samples (95%: {low:.1f} to {high:.1f}%; "
     "paper: "
     "{paper.one:.2f}%), {ten:.0f}% under tenfold noise (paper: {paper.ten:.0f}%).",
     "{pairs} class pairs; the training was chosen on two others.",

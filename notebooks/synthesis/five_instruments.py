@@ -294,7 +294,7 @@ page.text(instruments, lambda runs: {k: int(runs[k].max()) for k in ("images", "
 # %%
 page.box(
     "Which cheap measure ranks networks as a strong attack does?", figures.answer(facts),
-    figures.evidence(facts), figures.limit(facts),
+    figures.evidence(facts), figures.LIMIT,
     facts=facts, picture=figures.draw_correlations(rows, best),
     alt="Rank correlations of five instruments and a baseline with an attack, over networks and over images, "
         "with intervals.")

@@ -294,7 +294,6 @@ def box_facts(runs, again):
         return {}
     printed = pd.DataFrame([row for row in PRINTED if row["dataset"] == MNIST])
     return ranked(nets.roby_2, nets.asr_third) | {
-        "full": agreement(nets.asr_text, nets.asr_third),
         "data": MNIST, "networks": len(nets), "seeds": len(seeds), "model": seeds.model.iloc[0],
         "linf": ranked(nets.roby_inf, nets.asr_third),
         "paper": min(agreement(printed[f"roby_{norm}"], printed[f"asr_{norm}"]) for norm in figures.NORMS),

@@ -129,7 +129,7 @@ def compared(classifiers, surroundings):
     threshold = [percentage(other.flagged, len(others)), percentage(other.missed, len(hidden))]
     worse, row = max(threshold, key=lambda share: share["percent"]), published(summaries.NET, "margin")
     return {"worst": worst, "n": run.benign, "of": worse["of"], "known": known, "alone": alone,
-            "limit": 100 - alone, "fit": 100 - known, "learned": run.trained_on, "printed": PAIRS,
+            "limit": 100 - alone, "learned": run.trained_on, "printed": PAIRS,
             "better": worst["low"] > max(known, alone),
             "errors": {kind: errors[kind]["percent"] for kind in ("benign", "margin")},
             "print": {"benign": row["false_pos_benign_pct"], "margin": row["false_neg_optmargin_pct"]},

@@ -306,10 +306,7 @@ def draw_trainings(searches):
 
 # ---- Section V -------------------------------------------------------------------------------------------
 def pruning(runs):
-    """Facts: both similarities towards white, unpruned and black or white; {} where one of these lacks.
-
-    exact  not all steps show both effects, but with pixels of exactly `level` pruned they do
-    """
+    """Facts: both similarities towards white, unpruned and with the strongest pruning; {} where one lacks."""
     if not len(runs):
         return {}
     white = runs[(runs.background == "white") & (runs.place == "mixed")]
@@ -321,10 +318,9 @@ def pruning(runs):
     sides, digit = ({"plain": plain[f"{ours}_mean"].mean(), "pruned": strongest[f"{ours}_mean"].mean(),
                      "paper": printed[f"{ours}_ssim"]} for ours in ("separability", "robustness"))
     differ, rise = sides["pruned"] < sides["plain"], digit["pruned"] > digit["plain"]
-    moves, *beside = (steps_of(runs, (level, level)) for level in (t, t - 1, t + 1))
+    moves = steps_of(runs)
     return {"sides": sides, "digit": digit, "n": len(strongest), "traded": differ and rise, "differ": differ,
-            "steps": len(moves), "shown": sum(moves), "always": bool(moves) and all(moves), "level": t,
-            "exact": not all(moves) and all(len(other) == len(moves) and all(other) for other in beside)}
+            "steps": len(moves), "shown": sum(moves), "always": bool(moves) and all(moves)}
 
 
 def steps_of(runs, last=SETTINGS[-1]):

@@ -110,11 +110,9 @@ def evidence(facts):
             "({level} interval {value.low:.2f} to {value.high:.2f}; 1: same order, 0: none).")
 
 
-def limit(facts):
-    """The limit of the box: the networks without adversarial training."""
-    chance = "" if facts.get("stays") else ", possibly chance"
-    return ("Over the {alone_networks} not trained on attacks it is {natural.is:.2f} "
-            f"({{natural.low:.2f}} to {{natural.high:.2f}}){chance}.")
+# Of the box: the networks without adversarial training.
+LIMIT = ("Over the {alone_networks} not trained on attacks it is {natural.is:.2f} ({natural.low:.2f} to "
+         "{natural.high:.2f}).")
 
 
 def lessons(rows, runs):
