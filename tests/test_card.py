@@ -313,6 +313,13 @@ def test_a_search_without_an_example_is_told_what_pgd_finds():
     assert report.warnings["m", "no-example"].startswith("Ended. PGD with L∞ ≤ 0.4 flips 27 of 30 labels")
 
 
+def test_the_sentence_to_quote_names_the_search_that_found_no_example():
+    part_of = [part("accuracy", 90), part("worst_accuracy", 50)]
+    of_line = card_of(m=(part_of, [], {"no-example": "LineSearch: the search ended without an example."}))
+    of_search = card_of(m=(part_of, [], {"no-example": "The Carlini-Wagner search ended without one."}))
+    assert "Carlini-Wagner" not in of_line.headlines[0] and "Carlini-Wagner" in of_search.headlines[0]
+
+
 def test_few_images_are_warned_of_with_their_cause():
     noise = curve("noise", (0, 5), (0.1, 4))
     few = card_of(m=([part("accuracy", 46)], [noise], {})).warnings["m", "few-images"]
@@ -369,7 +376,7 @@ def test_the_worst_case_is_tested_alone_and_too_few_images_decide_nothing():
     assert report.undecided("boundary_censored") == "within chance"
     assert "Worst case: too few images to decide." in two(5, 5).verdict
     assert two(7, 6).verdict == (
-        "b is more robust in the worst case, beyond chance. Other measures of robustness beyond chance: b, "
+        "b is more robust in the worst case, beyond chance. Other measures under attack beyond chance: b, "
         "cw_accuracy.")
     rows = card_of(a=[part(name, 0) for name in "xyz"], b=[part("x", 5), part("y", 6), part("z", 7)])
     for m in rows.sections["a"][0].measures:
@@ -392,7 +399,7 @@ def test_only_a_difference_beyond_chance_disagrees(both):
     assert "with Holm's correction" in report.html() and "over images alone" in report.html()
     alone = Card(both.sections, both.settings)      # what no attack agrees with makes no model better
     alone.differences = {"overlap": Difference(-0.1, -0.2, -0.05, 9, 0.001)}
-    assert "Other measures of robustness beyond chance: none." in alone.html()
+    assert "Other measures under attack beyond chance: none." in alone.html()
 
 
 def test_a_section_that_fails_says_why_and_the_others_go_on(network, images, sections):

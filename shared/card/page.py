@@ -191,10 +191,11 @@ def body(card: Card) -> str:
     two = len(card.sections) == 2
     pairs = "; each row rests on the images that have a value of both models" * two
     summary = (f"<p>{escape(card.verdict)}</p><p><small>Beyond chance: at the level of {CHANCE:.0%} in an "
-               f"exact sign test over images (McNemar's). The worst case in {SYMBOLS[settings['norm']]} is "
-               "tested alone, the other measures with Holm's correction for their number; a row that equals "
-               "an earlier one on all images has no test. Chance is over images alone: another training of "
-               "the same recipe may differ, too.</small></p>") if two else ""
+               f"exact sign test over images (McNemar's), of ROBY and overlap by resampled images. The worst "
+               f"case in {SYMBOLS[settings['norm']]} is tested alone, the other measures with Holm's "
+               "correction for their number; a row that equals an earlier one on all images has no test. "
+               "Chance is over images alone: another training of the same recipe may differ, too."
+               "</small></p>") if two else ""
     return (f'<div class="card"><style>{STYLE}</style><h1>Report card: {names}</h1>'
             + "".join(f'<p class="lead">{escape(line)}</p>' for line in card.headlines)
             + f"<p><small>Not tried: AutoAttack (APGD-DLR, FAB, a long Square search), PGD with more than "
@@ -231,7 +232,7 @@ def classes(card: Card) -> str:
         f'<td data-head="{head}">{measured(measures[k]) if k in measures else "–"}</td>'
         for head, measures in columns.items()) + "</tr>" for k in sorted(lowest)]
     return (f"<h2>Classes</h2><p>{few}The share of a class's images that is classified correctly, where "
-            f"there are {FEW} or more; card.json has all.</p>"
+            f"there are {FEW} or more; the JSON file beside this card has all.</p>"
             f"<table><thead><tr>{''.join(f'<th>{h}</th>' for h in ['class', *heads])}</tr></thead>"
             f"<tbody>{''.join(lines)}</tbody></table>")
 

@@ -136,10 +136,10 @@ class Card:
             if steps and (model, "no-example") in warned:
                 norm, (right, left) = self.settings["norm"], (round(p["value"] * p["n"])
                                                               for p in (steps[0], steps[-1]))
-                warned[model, "no-example"] += (
-                    f" PGD with {SYMBOLS[norm]} ≤ {magnitude(norm, steps[-1]['size'])} flips "
-                    f"{right - left:,} of {right:,} labels: these images have adversarial ones, whatever the "
-                    "search found.")
+                size, text = magnitude(norm, steps[-1]["size"]), warned[model, "no-example"].rstrip(".")
+                warned[model, "no-example"] = (
+                    f"{text}. PGD with {SYMBOLS[norm]} ≤ {size} flips {right - left:,} of {right:,} labels: "
+                    "these images have adversarial ones, whatever the search found.")
             accuracy = self.measures(model).get("accuracy")
             low = [f"{m.value:.1%} of {m.n:,} images" for m in [accuracy] if m and (m.value or 0) < LOW]
             low += [f"none of {m.n:,} images of class {k}" for k, m, _ in self.classes.get(model, [])
@@ -209,7 +209,7 @@ class Card:
             elif WORST in self.as_noise(model):
                 text += ["No attack of this norm flips more labels than noise: the model withstands both, or "
                          "the attacks fail on it."]
-            if any("no-example" in s.warnings for s in self.sections[model]):
+            if any("Carlini-Wagner" in s.warnings.get("no-example", "") for s in self.sections[model]):
                 text += ["For some images the Carlini-Wagner search found no adversarial image."]
             texts.append(f"{model}: {' '.join(text)}")
         return texts
@@ -254,7 +254,7 @@ class Card:
             text += "; no attack flips more of its labels than noise does"
         better = [f"{model}, {label}" for name, label, model in self.preferences
                   if name in ROBUST and name != WORST and best in (None, model)]
-        return f"{text}. Other measures of robustness beyond chance: {'; '.join(better) or 'none'}."
+        return f"{text}. Other measures under attack beyond chance: {'; '.join(better) or 'none'}."
 
     @property
     def more_robust(self) -> str | None:
