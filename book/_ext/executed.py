@@ -48,7 +48,7 @@ def parameter_table(facts, small):
              else f"`{v}`", p["meaning"], p["allowed"]]
             for p in parameters.rows(parameters.script_of(facts["notebook"]))]
     title = "Parameters of this page's own small run (its results stand at the end)"
-    whole = facts["profile"] == "paper" and not small
+    whole = facts.get("profile") == "paper" and not small
     return display.folded(title if small else "Parameters of this page", display.markdown_table(
         ["parameter", "published scale" if whole else "this run", "meaning", "allowed"], rows))
 
