@@ -325,7 +325,7 @@ def test_four_panels_without_network_complaint_or_scrolling(visit, axe, folder, 
     page.evaluate(axe)
     for name, pattern in {
             "Mix": "stops above", "Shake and push": r"\d of 200.*half of the",
-            "Look around": "of 100 other random", "Compare trainings": r"disagree on \d"}.items():
+            "Look around": "Of 100 other random", "Compare trainings": r"disagree on \d"}.items():
         tab(page, name)
         seen(page, pattern)
         report = page.evaluate("() => axe.run('.explorer', {resultTypes: ['violations'], preload: false})")
@@ -370,7 +370,8 @@ def test_sentences_on_noise_and_on_directions_have_the_numbers_of_pytorch(visit,
     page, _, _ = visit()
     page.wait_for_selector(".explorer.ready")
     source = (explorer.FOLDER / "explorer.js").read_text()
-    seeds = [int(re.search(rf"\b{name} = (\d+)", source)[1]) for name in ("NOISE_SEED", "DIRECTIONS_SEED")]
+    *seeds, plane = [int(re.search(rf"\b{name} = (\d+)", source)[1])
+                     for name in ("NOISE_SEED", "DIRECTIONS_SEED", "PLANE_SEED")]
     given = page.evaluate("""([noise, others]) => {
       const core = EXPLORER.core(), grey = core.digits(EXPLORER.digits)[7], plain = x => Array.from(x);
       const u = core.network(EXPLORER['weights-0']).direction(core.scaled(grey));
@@ -402,8 +403,15 @@ def test_sentences_on_noise_and_on_directions_have_the_numbers_of_pytorch(visit,
     reached = changed("others", norms(step))
     first = torch.where(reached.any(0), step * (1 + reached.int().argmax(0)), torch.inf).sort().values
     tab(page, "Look around")
-    text = seen(page, "of 100 other random directions, ")
-    assert f"changes at norm {attack:.2f}; of 100" in text
+    text = seen(page, "Of 100 other random directions, ")
+    upwards, = re.findall(r"upwards in the plane at norm ([.\d]+)\. Of 100", text)
+    assert f"changes along the gradient at norm {attack:.2f}, " in text
+    v = page.evaluate("([u, seed]) => Array.from(EXPLORER.core().across(Float64Array.from(u), seed, 0))",
+                      [given["u"], plane])
+    given["v"] = [v]
+    assert float(upwards) == pytest.approx(step * (1 + changed("v", norms(step))[:, 0].int().argmax().item()))
+    page.get_by_role("button", name="Another random direction").click()
+    seen(page, rf"upwards in the plane (?!at norm {upwards}\.)")
     assert f"{reached.any(0).sum()} change it up to norm {given['TOP']}" in text
     assert f"nearest at {first[0]:.2f}: {first[0] / attack:.1f} times as far as" in text
 
@@ -460,7 +468,7 @@ def test_all_is_reached_by_keyboard_and_nothing_moves_by_itself(visit):
     page.locator("input[type=range]:visible").press("ArrowRight")
     assert seen(page, r"\d of 200") != first
     page.get_by_role("tab", name="Shake and push").press("ArrowRight")
-    seen(page, "of 100 other random")
+    seen(page, "Of 100 other random")
     board = page.locator(".map:visible")
     before = board.locator(".ring").get_attribute("cx")
     board.press("ArrowLeft")
@@ -615,7 +623,7 @@ def test_with_one_training_damaged_the_others_panels_work(visit, folder):
     tab(page, "Compare trainings")
     assert "weights-3.js is incomplete" in seen(page, "cannot be compared")
     tab(page, "Look around")
-    seen(page, "of 100 other random")
+    seen(page, "Of 100 other random")
 
 
 @in_a_browser

@@ -361,6 +361,6 @@ EXPLORER.core = () => {
     };
   }
 
-  return {STEP, TOP, NORMS, digits, network, directions, across, moved, scaled, ssim, search, attack, JOBS,
-    serve};
+  return {STEP, TOP, NORMS, digits, network, directions, across, moved, scaled, ssim, search, crossing, attack,
+    JOBS, serve};
 };

@@ -498,7 +498,7 @@
 
     // ---- look around -------------------------------------------------------------------------------------
     function around() {
-      let labels, v, distances;
+      let labels, v, distances, upwards;   // the last: the norm at which the label changes along v
       const board = map(`Labels in a plane through the digit; ${KEYS}`, PLANE, true);
       const shot = picture("image at the ring"), plot = frame(), steer = steered(board.node, look, compute);
       const tab = panel("Look around",
@@ -522,32 +522,35 @@
         look();
         plane([board], v, [0], given => {
           [labels] = given;
+          upwards = core.crossing(net, image, v, core.STEP);
           board.show(p => colours[labels[p]]);
           look();
+          histogram();
         });
       }
 
       function histogram() {
+        if (!distances || !labels) return;
         const bins = Array(24).fill(0), width = core.TOP / 24, reached = distances.filter(n => n < Infinity);
-        const near = attack.norm < Infinity;
+        const near = attack.norm < Infinity, by = norm => norm < Infinity ? `at norm ${norm.toFixed(2)}`
+          : `not up to norm ${core.TOP}`;
         reached.forEach(n => { bins[Math.min(23, Math.floor(n / width - 1e-6))]++; });
         const top = Math.max(10, ...bins), y = n => LOW - (LOW - HIGH) * n / top;
         const x = along(Math.min(attack.norm, core.TOP)), anchor = x > 250 ? "end" : "start";
         plot.replaceChildren(...chart("norm at which the label changes",
           ...[0, top].map(n => text(LEFT - 6, y(n) + 4, `${n}`, {"text-anchor": "end"})),
-          text(4, 12, `of ${DIRECTIONS} other random directions`),
+          text(4, 12, `of ${DIRECTIONS} other random directions; ┊ upwards in the plane`),
           ...bins.map((n, k) => svg("rect", {
             class: "bar", x: along(k * width), y: y(n), width: along(width) - LEFT - 1, height: LOW - y(n)})),
+          ...upwards < Infinity ? [svg("path", {d: `M${along(upwards)} ${HIGH}V${LOW}`, class: "shown"})] : [],
           ...near ? [
             svg("path", {d: `M${x} ${HIGH - 18}V${LOW}`, class: "attack"}),
             text(x + (anchor === "end" ? -6 : 6), HIGH - 8, "along the gradient", {"text-anchor": anchor}),
           ] : []));
         const sorted = [...distances].sort((a, b) => a - b), half = sorted[Math.ceil(sorted.length / 2) - 1];
         plot.setAttribute("aria-label", `Histogram of the norms in ${distances.length} random directions`);
-        tab.say("Along the gradient, the label ", chip(label),
-                near ? ` changes at norm ${attack.norm.toFixed(2)}`
-                  : ` does not change up to norm ${core.TOP}`,
-                `; of ${distances.length} other random directions`,
+        tab.say("The label ", chip(label), ` changes along the gradient ${by(attack.norm)}, upwards in the plane `,
+                `${by(upwards)}. Of ${distances.length} other random directions`,
                 distances.length < DIRECTIONS ? " so far, " : ", ",
                 `${reached.length || "none"} change${reached.length > 1 ? "" : "s"} it up to norm ${core.TOP}`,
                 half < Infinity ? `, half of them by ${half.toFixed(2)}` : "",
