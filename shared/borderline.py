@@ -250,16 +250,12 @@ class _Nearest:
 
 def _pruned(classify, source, background, prune):
     """Original, background, classifier and the function for mixed images, each with `prune` if it acts."""
-    def unchanged(x):
-        return x
+    def at(*places):
+        return prune if prune is not None and prune.where in places else lambda x: x
 
-    if prune is None:
-        return source, background, classify, unchanged
-    if prune.where == "input":
-        return source, background, lambda images: classify(prune(images)), unchanged
-    if prune.where == "source":
-        return prune(source), background, classify, unchanged
-    return prune(source), prune(background), classify, prune
+    of_input = at("input")
+    return (at("source", "mixed")(source), at("mixed")(background),
+            lambda images: classify(of_input(images)), at("mixed"))
 
 
 def _similarity(a, b, where, convention):

@@ -338,8 +338,8 @@ def refuse_probabilities(scores: torch.Tensor, warn: bool = False) -> None:
                             "needed: leave its softmax or sigmoid out, or take the logarithm (torch.log; of "
                             "sigmoids torch.logit)")
     if text and warn:
-        warnings.warn(f"{text} of {scores.numel()}, as after a softmax or a sigmoid: leave that out; if they "
-                      "are logits, subtracting a constant from them avoids this warning",
+        warnings.warn(f"{text}, as after a softmax or a sigmoid: leave that out; if they are logits, "
+                      "subtracting a constant from them avoids this warning",
                       PerhapsProbabilities, stacklevel=4)
 
 

@@ -2,7 +2,6 @@
 
 Sutton et al. (`sutton`), Sections 7.1.2 and 7.1.3, equations (6) to (8).
 """
-import contextlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -71,7 +70,7 @@ def susceptibility(model: Model, x: torch.Tensor, y: torch.Tensor, *, generator:
         careful = Careful.measured(model, images, labels) if bf16 and len(images) else Careful(model)
         slopes, _ = gradients(model, images, labels, loss)
         direction, norms = unit(slopes)
-        with _outside_explained(clip):
+        try:
             smallest = smallest_steps(careful.flips, images, labels, direction, scalings(steps, largest),
                                       clip=clip)
             hit = smallest.success
@@ -81,6 +80,12 @@ def susceptibility(model: Model, x: torch.Tensor, y: torch.Tensor, *, generator:
                 size = L2().distance(images[hit], moved.clamp(0, 1))
             by_size = [random_flips(careful.flips, images[hit], labels[hit], size, points, delta, clip=clip)
                        for delta in deltas]
+        except inference.NotFinite as error:    # finite in [0, 1], not outside
+            if clip:
+                raise
+            raise inference.NotFinite(
+                "the model returns nan or infinite logits for images that attack or noise moved out of "
+                "[0, 1], as in the paper; clip=True cuts them") from error
 
     def placed(rows, values):
         """Float32 [N]: the values at these rows, nan elsewhere."""
@@ -102,18 +107,6 @@ def susceptibility(model: Model, x: torch.Tensor, y: torch.Tensor, *, generator:
     inference.warn_of(inference.NoUsableGradient, "susceptibility", vanished)
     return Susceptibility(correct, placed(attacked, size), vanished, torch.stack(random), tuple(deltas),
                           draws, smallest.passes + sum(flips.passes for flips in by_size))
-
-
-@contextlib.contextmanager
-def _outside_explained(clip):
-    """Context that names the cause of logits that are finite in [0, 1] but not outside."""
-    try:
-        yield
-    except inference.NotFinite as error:
-        if clip:
-            raise
-        raise inference.NotFinite("the model returns nan or infinite logits for images that attack or noise "
-                                  "moved out of [0, 1], as in the paper; clip=True cuts them") from error
 
 
 def percentage(hits: int, of: int, *, confidence: float = 0.95) -> dict[str, float | None]:

@@ -156,6 +156,7 @@ def test_the_judge_projects_clips_and_keeps_the_clean_image_of_a_failure(plane):
 
 
 ATTACKS = {"fgsm": FGSM(Linf(0.2)), "pgd": PGD(Linf(0.1), 5, 0.03), "pgd-l2": PGD(L2(1.5), 5, 0.5),
+           "pgd-l1": PGD(L1(30.0), 20, 5.0),
            "cw": CarliniWagner(rate=0.1, c=1.0, searches=2, iterations=30),
            "optmargin": OptMargin(rate=0.1, c=1.0, searches=2, iterations=20, noise=0.1, members=4),
            "line": LineSearch(steps=60), "line-margin": LineSearch(steps=30, largest=3.0, loss="margin"),

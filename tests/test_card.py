@@ -22,9 +22,9 @@ from shared.card.command import main, run
 from shared.card.instruments import SECTIONS, Section
 from shared.card.measures import Difference, Measure, difference, holm, quantile, share
 from shared.card.page import changed, classes, measured, strip
-from shared.card.provenance import provenance, revision
+from shared.card.provenance import provenance, revision, weights
 from shared.card.report import misleading
-from shared.inference import label_margins
+from shared.inference import adapt, label_margins
 from shared.runtime import UserError
 from shared.statistics import difference_interval, share_interval
 from tests import cards
@@ -197,6 +197,7 @@ def test_what_a_card_rests_on_stands_in_it(both, network, images):
     other = provenance({"plain": network, "f": first_pixels}, 1 - images[0], images[1], both.settings, {})
     assert other["weights"] == {"plain": origin["weights"]["plain"], "f": "a function"}
     assert other["data"] != origin["data"]
+    assert weights(adapt(network)) != weights(adapt(network, mean=(0.5,), std=(0.5,)))
 
 
 @pytest.mark.parametrize("inside, book, expected", [
@@ -402,6 +403,19 @@ def test_only_a_difference_beyond_chance_disagrees(both):
     assert "Other measures under attack beyond chance: none." in alone.html()
 
 
+def test_attacks_that_disagree_are_both_told():
+    def model(worst, search):
+        return [part(name, n, name) for name, n in (("worst_accuracy", worst), ("cw_accuracy", search))]
+
+    report = card_of(a=model(90, 10), b=model(50, 90))
+    for m in (m for sections in report.sections.values() for m in sections[0].measures):
+        m.better = "higher"
+    assert report.verdict == (
+        "a is more robust in the worst case, beyond chance. Other measures under attack beyond chance: b, "
+        "cw_accuracy.")
+    assert ("both", "rank-disagrees") not in report.warnings
+
+
 def test_a_section_that_fails_says_why_and_the_others_go_on(network, images, sections):
     sections(0, 1, 4)
 
@@ -537,6 +551,14 @@ def test_weights_come_from_pytorch_too_and_go_into_adapted_models(folder, networ
     model, x = factory(name, weights, mean, std), images_of("images.npz")[0] / 255
     expected = network(2 * x - 1) if "theirs" in name else network(x)
     assert torch.allclose(model(x), expected, atol=1e-4)
+
+
+def test_files_of_one_name_in_two_folders_are_two_models(folder):
+    for name, few in (("one", 2), ("two", 3)):
+        (folder / name).mkdir()
+        (folder / name / "net.py").write_text(f"def make():\n    return lambda x: x.flatten(1)[:, :{few}]")
+    models = [factory(f"{name}/net.py:make") for name in ("one", "two")]
+    assert [len(model(torch.rand(1, 1, 5, 5))[0]) for model in models] == [2, 3]
 
 
 def test_what_is_wrong_is_told_before_the_first_instrument(folder, monkeypatch):

@@ -70,11 +70,11 @@ def test_the_sentence_has_the_numbers_of_the_card(both):
         right, left = round(16 * clean), round(16 * noise.value)
         accuracy = both.measure(model, "accuracy")
         assert sentence.startswith(
-            f"{model}: {accuracy.value:.0%} of 40 images are correct without perturbation. The attacks "
+            f"{model}: {accuracy.value:.1%} of 40 images are correct without perturbation. The attacks "
             f"take 16 of them, drawn at random; the number of correct ones is {right} without perturbation, "
             f"{left} under noise alone and {round(16 * worst.value)} under the worst of PGD (20 steps, 5 "
             "starts), a black-box search (300 forward passes) and 100 draws of noise (L∞ ≤ 0.1): "
-            f"{worst.value:.0%}, 95% interval {worst.low:.0%} to {worst.high:.0%}.")
+            f"{worst.value:.1%}, 95% interval {worst.low:.1%} to {worst.high:.1%}.")
         assert sentence in both.html()
     both = Card(both.sections, both.settings, both.provenance, both.images, {"data": "digits.npz"})
     assert "of 40 images (digits.npz) are" in both.headlines[0]
@@ -228,7 +228,7 @@ def test_a_search_weaker_than_a_step_is_named_and_the_nearer_counts(monkeypatch)
     searched, stepped = (points(report, "model", attack)[3]["value"]
                       for attack in ("Carlini-Wagner", "gradient step"))
     assert report.measure("model", "cw_accuracy").value == stepped < searched == 1
-    assert f"leaves 100% of the images correct (L2 ≤ 0.0625), a step along the gradient {stepped:.0%}" in \
+    assert f"leaves 100.0% of the images correct (L2 ≤ 0.0625), a step along the gradient {stepped:.1%}" in \
         report.warnings["model", "weak-search"]
 
 

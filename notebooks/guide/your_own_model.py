@@ -303,7 +303,7 @@ if kind := (record.read("shu", "procedure-region-types") or {}).get("data"):
 # ### What models may look like
 #
 # Images in a numpy array become a tensor by `torch.from_numpy(images).float()`, labels by `torch.from_numpy(labels).long()`. An unsuitable model, image or
-# label raises an error of one line, except that a single probability (a sigmoid) counts as a logit above 0: every image gets class 1.
+# label raises an error of one line. A single sigmoid is refused where most of its outputs are near 0 or 1; else it counts as a logit above 0: every image gets class 1.
 #
 # | Your model | Pass to the instruments |
 # | --- | --- |

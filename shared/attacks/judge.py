@@ -188,17 +188,14 @@ def judge(model: Model, x: torch.Tensor, y: torch.Tensor, proposal: torch.Tensor
 def _proposed(name, x, returned):
     """What `propose` of the attack `name` returned for images x, checked: images, passes, no gradient."""
     form = [(x.dtype, x.shape), (torch.int64, x.shape[:1]), (torch.bool, x.shape[:1])]
-    if not isinstance(returned, tuple) or [_form(part) for part in returned] not in (form[:2], form):
-        parts = returned if isinstance(returned, tuple) else (returned,)
+    parts = returned if isinstance(returned, tuple) else (returned,)
+    forms = [(getattr(part, "dtype", None), getattr(part, "shape", None)) for part in parts]
+    if parts is not returned or forms not in (form[:2], form):
         words = ", ".join(f"{part.dtype} {list(part.shape)}" if isinstance(part, torch.Tensor)
                           else type(part).__name__ for part in parts)
         raise UserError(f"{name}.propose returns {words}; images float32 {list(x.shape)} and passes int64 "
                         f"[{len(x)}] are needed")
     return *returned, *[torch.zeros(len(x), dtype=torch.bool)] * (3 - len(returned))
-
-
-def _form(part):
-    return getattr(part, "dtype", None), getattr(part, "shape", None)
 
 
 def _decide(model, x, y, proposal, threat, target, passes, clean, chunk, no_gradient, any_distance=False):

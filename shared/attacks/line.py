@@ -116,7 +116,7 @@ def smallest_steps(decide: Decide, images: torch.Tensor, labels: torch.Tensor, d
     done = (flips.first < len(sizes) - 1).to(images.device)
     flipped[tried] = done
     size[tried[done]] = sizes[1 + flips.first[done.cpu()]].to(images.device)
-    return Steps(size, flipped, direction, flips.passes, flips.needed, flips.rejudged, flips.overturned)
+    return Steps(size, flipped, direction, *flips[2:])
 
 
 LOSSES = {"squared": squared_error, "margin": lost_margin}

@@ -110,7 +110,7 @@ class L1(Threat):
 
     def random(self, like: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
         """Perturbations uniform in the ball, float32 on the CPU, of the shape of `like` [N, C, H, W]."""
-        shares = torch.empty(len(like), like[0].numel() + 1, dtype=torch.float32)
+        shares = torch.empty(len(like), like.shape[1:].numel() + 1, dtype=torch.float32)
         shares.exponential_(generator=generator)
         shares = (shares / shares.sum(1, keepdim=True))[:, :-1].view(like.shape)
         sides = torch.randint(2, like.shape, generator=generator).to(torch.float32) * 2 - 1

@@ -1,6 +1,6 @@
 """The report card on the command line: models from modules and files, conditions, the exit status."""
 import argparse
-import importlib
+import importlib.util
 import pickle
 import re
 import sys
@@ -37,17 +37,27 @@ def factory(name: str, weights: str | None = None, mean: list[float] | None = No
     if not module:
         raise UserError(f"model {name!r}: write package.module:function or folder/file.py:function"
                         + f", to which the weights {weights} belong" * bool(weights))
-    if module.endswith(".py"):
-        sys.path.insert(0, str(Path(module).resolve().parent))
-        module = Path(module).stem
     try:
-        model = getattr(importlib.import_module(module), function)()
+        model = getattr(_module(module), function)()
     except Exception as error:      # of the reader's own code, too
         raise UserError(f"model {name!r}: {one_line(error)}; write package.module:function, importable from "
                         "here, or folder/file.py:function; it is called without arguments") from None
     if weights:
         _load(model, weights)
     return model if mean is None and std is None else adapt(model, mean=mean, std=std)
+
+
+def _module(name):
+    """The module of a name, or of a file; files of one name in two folders are two modules."""
+    if not name.endswith(".py"):
+        return importlib.import_module(name)
+    path = Path(name).resolve()
+    sys.path.insert(0, str(path.parent))        # where its own imports lie
+    spec = importlib.util.spec_from_file_location(str(path), path)
+    assert spec and spec.loader                 # a name that ends in .py has one
+    made = sys.modules[spec.name] = importlib.util.module_from_spec(spec)   # dataclasses look there
+    spec.loader.exec_module(made)
+    return made
 
 
 def _load(model, path):

@@ -173,9 +173,9 @@ def accuracy(task: Task) -> Iterator[Measure]:
     if result.low is not None and result.low <= float(counts.max()) / len(y):
         task.warnings["no-better-than-chance"] = (
             f"{result.value:.1%} of the images are classified correctly, {float(counts.max()) / len(y):.1%} "
-            "belong to the most frequent class: the model does not classify better than a constant, and no "
-            "distance or share below shows robustness. Check the order of the classes and the normalisation "
-            "(mean and std).")
+            "belong to the most frequent class: these images do not show that the model classifies better "
+            "than a constant, and no distance or share below shows robustness. Check the order of the classes "
+            "and the normalisation (mean and std).")
     if absent := scores.shape[1] - len(counts):
         task.warnings["missing-classes"] = (
             f"{absent} of the model's {scores.shape[1]} classes have no image here; the card says nothing "
@@ -204,7 +204,9 @@ def nearest(task: Task) -> Iterator[Measure]:
     if not isinstance(task.threat, L2):     # else the curve is there
         task.curve("noise", task.l2, task.reach("noise_l2", noise))
     rows = task.correct.nonzero()[:, 0]
-    search, line = task.attack("cw", rows), task.attack("line", rows)
+    with warnings.catch_warnings():     # below, of both searches together
+        warnings.simplefilter("ignore", inference.NoExample)
+        search, line = task.attack("cw", rows), task.attack("line", rows)
     norm = task.placed(torch.fmin(search.distance, line.distance))
     for name, result in (("Carlini-Wagner", search), ("gradient step", line)):
         reach = torch.where(task.correct, torch.inf, 0.0)
@@ -214,8 +216,8 @@ def nearest(task: Task) -> Iterator[Measure]:
                       for curve in task.pictures["curves"][-2:])
     if stepped < searched:
         task.warnings["weak-search"] = (
-            f"Carlini-Wagner leaves {searched:.0%} of the images correct ({size}), a step along the gradient "
-            f"{stepped:.0%}: the search is the weaker of the two on this model. The nearer of both counts, "
+            f"Carlini-Wagner leaves {searched:.1%} of the images correct ({size}), a step along the gradient "
+            f"{stepped:.1%}: the search is the weaker of the two on this model. The nearer of both counts, "
             "image by image; a search made for this model may find more.")
     nearest, steps = task.x.clone(), line.distance.nan_to_num(torch.inf)
     nearer = per_image(steps < search.distance.nan_to_num(torch.inf), line.x_adv)
@@ -349,7 +351,7 @@ SECTIONS = (
         "A step along the gradient is lengthened until the label changes. For the images where it does: the "
         "share whose label also changes under noise, uniform in an L2 ball of that step's norm or of a "
         "multiple. A robust model needs longer steps, and longer noise changes more labels: neither more nor "
-        "less is better."),
+        "less is better. Only here may pixels leave the range from 0 to 1."),
     Instrument(
         "Boundary distances", distances, "boundary_distance boundary_censored purity",
         "How far a correctly classified image moves in a random direction until its label changes. A larger "

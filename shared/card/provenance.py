@@ -61,8 +61,9 @@ def weights(model: Model) -> str:
     """16 hexadecimal digits of a module's parameters and buffers; of another callable, that it has none."""
     if not isinstance(model, torch.nn.Module):
         return "a function"
+    held = {**model.state_dict(), **dict(model.named_buffers())}    # those of `adapt` are in no state_dict
     arrays = {name: value.float() if value.dtype == torch.bfloat16 else value      # NumPy has no such type
-              for name, value in model.state_dict().items() if isinstance(value, torch.Tensor)}
+              for name, value in held.items() if isinstance(value, torch.Tensor)}
     try:
         return content.fingerprint(arrays) if arrays else "no weights"
     except (TypeError, RuntimeError):       # quantised and other tensors that NumPy does not know

@@ -150,12 +150,12 @@ class Card:
                     "of images that are wrong without them. Check the order of the classes.")
         if text := self._few():
             warned["both" if len(self.sections) == 2 else next(iter(self.sections)), "few-images"] = text
-        if against := [f"“{label}”" for _, label, better in self.preferences
-                       if self.more_robust and better != self.more_robust]:
+        if against := [f"“{label}”" for name, label, better in self.preferences
+                       if self.more_robust and better != self.more_robust and name not in ROBUST]:
             other = next(model for model in self.sections if model != self.more_robust)
             warned["both", "rank-disagrees"] = (
                 f"Under the attacks {self.more_robust} is more robust; {other} is better in "
-                f"{'; '.join(against)}. The attacks decide: the other measures use none.")
+                f"{'; '.join(against)}. The worst case under attack decides.")
         return warned
 
     def _few(self) -> str:
@@ -195,15 +195,15 @@ class Card:
             whole = f"{self.settings['all']:,} images{data}"
             counts = [f"{count:,} {words}" for count, words in zip(
                 self._correct(model), ("without perturbation, ", "under noise alone and "))]
-            text = [f"{accuracy.value:.0%} of {whole} are correct without perturbation."] if accuracy else []
+            text = [f"{accuracy.value:.1%} of {whole} are correct without perturbation."] if accuracy else []
             if worst.n == self.settings["all"]:
                 taken = "all of them" if accuracy else f"all {whole}"
             else:
                 taken = f"{worst.n:,} of {'them' if accuracy else whole}, drawn at random"
             under = worst.label.removeprefix("correct ").replace("under each of", "under the worst of")
             text += [f"The attacks take {taken}; the number of correct ones is {''.join(counts)}"
-                     f"{round(worst.value * worst.n):,} {under}: {worst.value:.0%}, 95% interval "
-                     f"{worst.low:.0%} to {worst.high:.0%}."]
+                     f"{round(worst.value * worst.n):,} {under}: {worst.value:.1%}, 95% interval "
+                     f"{worst.low:.1%} to {worst.high:.1%}."]
             if model in self.misled:
                 text += ["Its gradients mislead the attacks, so that this shows no robustness."]
             elif WORST in self.as_noise(model):
@@ -253,7 +253,7 @@ class Card:
         if best and WORST in self.as_noise(best):
             text += "; no attack flips more of its labels than noise does"
         better = [f"{model}, {label}" for name, label, model in self.preferences
-                  if name in ROBUST and name != WORST and best in (None, model)]
+                  if name in ROBUST and name != WORST]
         return f"{text}. Other measures under attack beyond chance: {'; '.join(better) or 'none'}."
 
     @property

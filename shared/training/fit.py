@@ -34,7 +34,8 @@ def fit(net: nn.Module, x: torch.Tensor, y: torch.Tensor, recipe: Recipe, *, gen
                an (augmented) batch, as in training with noise or on adversarial examples. The net is in
                training mode before and after it; with bf16 it is called under autocast.
     after_epoch  `after_epoch(epochs, net) -> bool`, called after each epoch with their number so far: whether
-               training ends. The net is in training mode before and after it.
+               training ends. The net is in training mode before and after it. With a checkpoint, a training
+               that it ended goes on when called again.
     label      of the progress bar
     checkpoint  a `Checkpoint` that stores the state after every epoch, from which a killed training continues
                with the same result; None: none is stored
