@@ -284,12 +284,14 @@ def clock() -> float:
 
 
 def has_bf16(device: torch.device) -> bool:
-    """Whether the device computes in bfloat16; emulated, it is ten times slower than float32."""
+    """Whether bfloat16 is faster on the device; emulated, it is ten times slower than float32."""
     import torch
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
     able = getattr(torch.cpu, "get_capabilities", dict)()     # absent before torch 2.11
-    return bool(able.get("avx512_bf16") or able.get("amx_bf16") or able.get("bf16"))
+    # On a Xeon without AMX a training takes 1.4 times as long in bfloat16, a forward pass 1.25 times.
+    wide = able.get("avx512_bf16") and "Intel" not in able.get("cpu_name", "")
+    return bool(wide or able.get("amx_bf16") or able.get("bf16"))
 
 
 def bf16(device: torch.device, wanted: bool = True) -> torch.autocast:

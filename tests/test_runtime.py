@@ -156,6 +156,15 @@ def test_to_import_the_package_changes_nothing_in_a_process_and_to_prepare_it_do
     assert "not enough memory" in line and int(process.stdout) > 30
 
 
+def test_bfloat16_is_taken_where_it_is_faster(monkeypatch):
+    for able, faster in (({"avx512_bf16": True, "cpu_name": "Intel Xeon"}, False),
+                         ({"avx512_bf16": True, "amx_bf16": True, "cpu_name": "Intel Xeon"}, True),
+                         ({"avx512_bf16": True, "cpu_name": "AMD EPYC"}, True), ({"bf16": True}, True),
+                         ({}, False)):
+        monkeypatch.setattr(torch.cpu, "get_capabilities", lambda able=able: able)
+        assert runtime.has_bf16(torch.device("cpu")) == faster
+
+
 def test_a_command_prepares_its_process_before_anything_else():
     """Commands are files that a person starts with `python -m`."""
     commands = {}

@@ -174,8 +174,8 @@ def accuracy(task: Task) -> Iterator[Measure]:
         task.warnings["no-better-than-chance"] = (
             f"{result.value:.1%} of the images are classified correctly, {float(counts.max()) / len(y):.1%} "
             "belong to the most frequent class: these images do not show that the model classifies better "
-            "than a constant, and no distance or share below shows robustness. Check the order of the classes "
-            "and the normalisation (mean and std).")
+            "than a constant, and no distance or share below shows robustness. Check the order of the "
+            "classes and the normalisation (mean and std).")
     if absent := scores.shape[1] - len(counts):
         task.warnings["missing-classes"] = (
             f"{absent} of the model's {scores.shape[1]} classes have no image here; the card says nothing "
