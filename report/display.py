@@ -15,7 +15,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.text import Text
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from report.comparison import decimals
 from report.prose import in_words, number
@@ -135,15 +135,13 @@ def style():
 def png_of(figure):
     """PNG bytes of a matplotlib figure, which is closed.
 
-    A figure wider than the book's column is drawn as wide as that, a little lower, with its text as large: on
-    the page no text is smaller than `SMALLEST` points.
+    A figure wider than the book's column is drawn as wide as that, a little lower, with its text as large.
     """
     buffer, (width, height) = io.BytesIO(), figure.get_size_inches()
     if width > WIDEST:
         figure.set_size_inches(WIDEST, height * (WIDEST / width) ** 0.5)  # titles and labels keep their room
-    for text in figure.findobj(Text):
-        text.set_fontsize(max(text.get_fontsize(), SMALLEST))
-    figure.savefig(buffer, format="png", metadata={"Software": None})
+    figure.set_dpi(plt.rcParams["savefig.dpi"])
+    FigureCanvasAgg(figure).print_png(buffer, metadata={"Software": None})     # `savefig` would draw twice
     plt.close(figure)
     return buffer.getvalue()
 
@@ -255,6 +253,7 @@ def folded(title, myst):
     return f"::::{{dropdown}} {title}\n{myst}\n::::"
 
 
-def badge(verdict):
-    """A verdict as a badge in its colour; plain words where nothing is measured or compared."""
-    return f"{{bdg-{VERDICTS[verdict][0]}}}`{verdict}`" if verdict in VERDICTS else verdict
+def badge(verdict, words=None):
+    """A verdict, or `words` with it, as a badge in its colour; plain where nothing is measured."""
+    words = words or verdict
+    return f"{{bdg-{VERDICTS[verdict][0]}}}`{words}`" if verdict in VERDICTS else words

@@ -11,7 +11,6 @@ A run is out of date when the experiment's version, an argument that is no size,
 (`report.code`, `report.same`) or an input differs from its file. Inputs are the runs and kept
 networks that its function opened. An input that is itself out of date counts as one that differs.
 """
-import contextlib
 import dataclasses
 import functools
 import shutil
@@ -267,8 +266,8 @@ def compute(experiment, name, arguments, published, states=None):
 
     Raises UserError where the function does not return a dict with the sizes that it took.
     """
-    digest, start = experiment.digest(), provenance.clock()
-    with inputs.collected() as used, inputs.kept_in(states), _reading(experiment):
+    digest, start = states and experiment.digest(), provenance.clock()      # nobody reads that of a small run
+    with inputs.collected() as used, inputs.kept_in(states), inputs.innermost(_computing, experiment):
         result = experiment.function(**arguments)
     seconds = provenance.clock() - start
     what = f"{experiment.name}: {experiment.function.__name__}"
@@ -283,15 +282,6 @@ def compute(experiment, name, arguments, published, states=None):
     return store.Run(name=name, arguments=store.plain(arguments), result=result, version=experiment.version,
                      sizes={size: [result[size], published[size]] for size in experiment.sizes},
                      code=digest, inputs=used.get("inputs", {}), provenance=provenance.here(seconds, used))
-
-
-@contextlib.contextmanager
-def _reading(experiment):
-    _computing.append(experiment)
-    try:
-        yield
-    finally:
-        _computing.pop()
 
 
 def _key(experiment, name, arguments):

@@ -28,13 +28,18 @@ runtime.observers.append(used)      # `shared` notifies of data sets, and of sam
 
 
 @contextlib.contextmanager
-def kept_in(folder):
-    """Inside the block `checkpoint` keeps its states in `folder`; None keeps none."""
-    _states.append(folder)
+def innermost(stack, value):
+    """Inside the block a value is the last of a list."""
+    stack.append(value)
     try:
         yield
     finally:
-        _states.pop()
+        stack.pop()
+
+
+def kept_in(folder):
+    """A block in which `checkpoint` keeps its states in `folder`; None keeps none."""
+    return innermost(_states, folder)
 
 
 def recording():

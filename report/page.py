@@ -374,7 +374,7 @@ class Page:
         data = " on embedded sample data" if self.substitutes else ""
         remark = ("*Nothing on this question is measured at full scale yet. These are the numbers of a small "
                   f"run{data}, which say nothing about the paper.*\n\n") if small and parts else ""
-        png = picture if isinstance(picture, bytes | None) else display.png_for_page(picture)
+        png = None if picture is None else display.png_for_page(picture)
         name = f"{self.name.replace('/', '-')}-box.png"
         png = png if whole else None
         image = f"```{{image}} {{pictures}}/{name}\n:alt: {alt}\n:class: box\n```\n\n" if png else ""
@@ -420,7 +420,8 @@ class Page:
                  "device": str(self.device), "versions": provenance.versions(),
                  "python": sys.version.split()[0], "revision": revision(),
                  "wall_seconds": round(time.perf_counter() - self.started, 1),
-                 "peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2),
+                 "peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+                                  / (2**30 if sys.platform == "darwin" else 2**20), 2),     # bytes; kilobytes
                  "when": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "substitutes": self.substitutes,
                  "parameters": {k: self._taken(k, v) for k, v in self.parameters.items()}, "state": state}
         if self.own_parts:

@@ -9,7 +9,6 @@ from report import claims as judging
 from report import comparison, reference, repository, store, verdict
 from report.cell import Cell, restored
 from shared import runtime
-from shared.data import content
 
 REMEDY = "delete it and run `make records`, which makes it again from the recorded runs"
 EXTRA = "extra-"  # how the name of a record begins that the paper does not have
@@ -168,26 +167,9 @@ def as_json(record):
     return json.loads(json.dumps(record, default=Cell.as_json, allow_nan=False))
 
 
-def dumps(record):
-    """A record as readable JSON: sorted keys, one line a row, so that a diff shows what changed."""
-    def line(value):
-        return json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False)
-
-    fields = []
-    for k, v in sorted(record.items()):
-        if isinstance(v, list) and v and isinstance(v[0], dict):
-            body = ",\n".join(f"  {line(part)}" for part in v)
-            fields.append(f' {line(k)}: [\n{body}\n ]')
-        else:
-            fields.append(f" {line(k)}: {line(v)}")
-    return "{\n" + ",\n".join(fields) + "\n}\n"
-
-
 def write(record):
-    """Keep a record, in place of the last one; `check` reveals one that was edited or damaged since."""
-    record = as_json(record)
-    text = dumps(record | {"check": content.of_json(record)[:12]})
-    runtime.write_text(path(record["paper"], record["item"]), text)
+    """Keep a record, in place of the last one."""
+    runtime.write_text(path(record["paper"], record["item"]), store.text_of(as_json(record)))
 
 
 def read(paper, item):
@@ -196,12 +178,9 @@ def read(paper, item):
     if not file.exists():
         return None
     try:
-        raw = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        raw = store.fields_of(file)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise runtime.UserError(f"{file}: damaged ({' '.join(str(error).split())}); {REMEDY}") from None
-    check = raw.pop("check", None) if isinstance(raw, dict) else None
-    if check != content.of_json(raw)[:12]:
-        raise runtime.UserError(f"{file}: its content is not what was written; {REMEDY}")
     return raw | {part: restored(raw[part]) for part in ("rows", "data") if part in raw}
 
 

@@ -138,8 +138,7 @@ def read(path):
                                 "repository or mend this place") from None
 
 
-IN_ORDER = sorted(map(read, FOLDER.glob("[!.]*.json")), key=lambda paper: paper.order)
-PAPERS = {paper.key: paper for paper in IN_ORDER}
+PAPERS = {paper.key: paper for paper in sorted(map(read, FOLDER.glob("[!.]*.json")), key=lambda p: p.order)}
 KEYS = tuple(PAPERS)
 SHORT = {key: paper.short for key, paper in PAPERS.items()}
 

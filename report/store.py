@@ -95,14 +95,9 @@ class Run:
     sizes: dict         # {name: [actual, published]}: how much of the published size it has
     result: dict        # what the function returned: plain values, and arrays at any depth
     version: int        # of the experiment
-    code: str | None    # digest of the experiment's code; None of runs whose version is an old one
+    code: str | None    # digest of the experiment's code; None of runs of an old version, and of small ones
     inputs: dict | None     # {place: identity} of the runs and kept networks that were opened; None: unknown
     provenance: dict    # data, revision, device, versions, python, threads, seconds, when
-
-    @property
-    def fraction(self):
-        """Share of the published size, at most 1."""
-        return self.share(self.sizes)
 
     def share(self, rests):
         """Share of the published size in the sizes named by `rests`, at most 1."""
@@ -144,11 +139,24 @@ def write(path, run):
 
 
 def text_of(raw):
-    """The text of a run file: a line a field, with a hash of them all."""
-    lines = {k: json.dumps(raw[k], sort_keys=True, ensure_ascii=False, allow_nan=False) for k in sorted(raw)}
-    lines["check"] = f'"{content.of_json(raw)[:12]}"'
-    body = ",\n".join(f" {json.dumps(k)}: {v}" for k, v in lines.items())
-    return f"{{\n{body}\n}}\n"
+    """The text of a file of results, with a hash: a line a field, and a row, so that a diff shows changes."""
+    def line(value):
+        return json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False)
+
+    fields = []
+    for k, v in sorted((raw | {"check": content.of_json(raw)[:12]}).items()):
+        rows = isinstance(v, list) and v and isinstance(v[0], dict)
+        text = "[\n" + ",\n".join(f"  {line(part)}" for part in v) + "\n ]" if rows else line(v)
+        fields.append(f" {line(k)}: {text}")
+    return "{\n" + ",\n".join(fields) + "\n}\n"
+
+
+def fields_of(path):
+    """The fields of a file that `text_of` made. Raises ValueError where it was edited or damaged since."""
+    raw = json.loads(path.read_text(encoding="utf-8"))
+    if raw.pop("check") != content.of_json(raw)[:12]:
+        raise ValueError("its content is not what was written")
+    return raw
 
 
 def files(path):
@@ -161,10 +169,7 @@ def read(path):
     """The run of a file. Raises UserError that names a damaged file and what to do."""
     path = file = Path(path)
     try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-        check = raw.pop("check")
-        if content.of_json(raw)[:12] != check:
-            raise ValueError("its content is not what was written")
+        raw = fields_of(path)
         if odd := sorted({f.name for f in dataclasses.fields(Run)} ^ raw.keys() - {"arrays"}):
             raise ValueError(f"another form, by {', '.join(odd)}")
         arrays = {}

@@ -29,8 +29,7 @@ def unnest(runs, *lists):
         rest = {k: v for k, v in run.items() if k not in listed}
         rows += [rest | {"place": n} | dict(zip(laid, values))
                  for n, values in enumerate(zip(*laid.values()))]
-    columns = [c for c in runs if not rows or c in rows[0]]
-    return pd.DataFrame(rows, columns=None if rows else [*dict.fromkeys([*columns, "place", *lists])])
+    return pd.DataFrame(rows, columns=None if rows else [*dict.fromkeys([*runs, "place", *lists])])
 
 
 def rows(item, record, source=""):

@@ -59,20 +59,20 @@ def net(architecture, recipe, dataset, seed, *, device, hook=None):
         recipe = registry.recipe(key, "smoke" if embedded else recipe)
     if embedded:
         hook = registry.training_on_embedded(key, hook)
-    with torch.device("meta"):  # layers and shapes alone: a kept net needs no initial weights
+    with torch.device("meta"):  # layers and shapes alone
         shape = registry.build(architecture)
     name = name_of(shape, architecture, recipe, dataset, seed, hook)
     cached = runtime.cache_folder() / "zoo" / f"{name}.safetensors"
     path, trained = committed(name), None
     if path is not None and _of_today(path):
-        trained = content.sound(path, read, shape, device)
+        trained = content.sound(path, read, device)
     if trained is None:
         with runtime.lock(cached):  # where another process is training this net, wait for it
-            path, trained = cached, content.sound(cached, read, shape, device)
+            path, trained = cached, content.sound(cached, read, device)
             if trained is None:
                 path = _place_of_new(name, cached)
                 _train(path, architecture, recipe, dataset, seed, hook, device)
-                trained = read(path, shape, device)
+                trained = read(path, device)
     inputs.used("inputs", f"{'cache' if path == cached else 'zoo'}/{name}",
                 {"architecture": architecture, "code": trained.code, "weights": trained.fingerprint})
     return trained
@@ -234,14 +234,16 @@ def _filled(network, weights, device):
     return network.to(device, memory_format=torch.channels_last).eval()
 
 
-def read(path, net, device):
-    """Fill `net` from the zoo file `path`: a `Trained` on `device`.
+def read(path, device):
+    """The `Trained` net of the zoo file `path`, on `device`.
 
     Raises UserError as `about` does, and for a net of other code.
     """
     facts, weights = about(path)
     if not _of_today(path):
         raise runtime.UserError(f"{path.name}: {OTHER_CODE}")
+    with torch.device("meta"):  # a kept net needs no initial weights
+        net = registry.build(facts["architecture"])
     return Trained(_filled(net, weights, device), facts["name"], Recipe(**facts["recipe"]),
                    facts["train_accuracy"], facts["test_accuracy"], facts["seconds"],
                    content.fingerprint(weights), facts["code"])

@@ -12,6 +12,7 @@ import sys
 import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 
 import filelock
@@ -162,6 +163,12 @@ def unless_passed(request):
         request.node.passed_with = place, state
 
     return unless_passed
+
+
+@pytest.fixture(scope="session")
+def axe():
+    """The text of axe's script."""
+    return (Path(find_spec("axe_playwright_python").origin).parent / "axe.min.js").read_text()
 
 
 @pytest.fixture(scope="session")

@@ -144,13 +144,12 @@ def one_sided(rule, results, keys):
     keys     the key columns of each of these
     """
     seen = set()
+    tried = itertools.chain(results, *(change(some, keys) for change in (single, draws) for some in results))
     with mock.patch.object(claims, "conclude", of_values):
-        for change in (single, draws):
-            for some in results:
-                for changed in itertools.chain([some], change(some, keys)):     # each made when it is tried
-                    seen |= {outcome(rule, changed)} - {None}
-                    if len(seen) == 2:
-                        return ""
+        for changed in tried:       # each made when it is tried
+            seen |= {outcome(rule, changed)} - {None}
+            if len(seen) == 2:
+                return ""
     return "it always holds" if seen == {True} else "it never holds" if seen else "it is never judged"
 
 

@@ -4,8 +4,6 @@ import copy
 import io
 import json
 import re
-from importlib.util import find_spec
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -278,13 +276,12 @@ def test_cards_of_odd_inputs(monkeypatch, shape, classes, labels):
 
 # ---- in a browser ----------------------------------------------------------------------------------------
 @in_a_browser
-def test_a_browser_shows_the_page_without_a_complaint(both, tmp_path):
+def test_a_browser_shows_the_page_without_a_complaint(both, axe, tmp_path):
     """No request, no error, no scrolling sideways, nothing serious for axe, in both schemes."""
     from playwright.sync_api import sync_playwright
     report = copy.copy(both)
     report.about, report.conditions = {"licence": "MIT"}, [("accuracy", ">=", 0.99), ("accuracy", ">", 0.0)]
     report.save(tmp_path / "card.html")
-    axe = (Path(find_spec("axe_playwright_python").origin).parent / "axe.min.js").read_text()
     with sync_playwright() as play:
         chromium = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page, wrong = chromium.new_page(), []

@@ -12,6 +12,7 @@ import pytest
 import torch
 from conftest import CHROMIUM, content, digest, in_a_browser
 
+from report import registry
 from report.repository import ROOT
 from shared import borderline, regions, runtime, similarity
 from shared.data import sets
@@ -166,7 +167,7 @@ def nets():
 
 def in_double(net):
     """A copy that computes in float64."""
-    copy = explorer.registry.build(explorer.ARCHITECTURE).double().eval()
+    copy = registry.build(explorer.ARCHITECTURE).double().eval()
     copy.load_state_dict(net.state_dict())
     return copy
 
@@ -309,11 +310,6 @@ def test_a_plane_takes_at_most_two_seconds_of_a_core(compute):
 
 
 # ---- the page --------------------------------------------------------------------------------------------
-@pytest.fixture(scope="module")
-def axe():
-    return (Path(find_spec("axe_playwright_python").origin).parent / "axe.min.js").read_text()
-
-
 @in_a_browser
 @pytest.mark.parametrize("theme, width", [("light", 420), ("dark", 1280)])
 def test_four_panels_without_network_complaint_or_scrolling(visit, axe, folder, theme, width):

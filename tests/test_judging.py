@@ -231,7 +231,7 @@ def test_every_published_number_has_one_state():
     assert counts.states(published) == {"measured": 3, NEAR: 1, OPEN: 1, DIFFERS: 1, "not comparable": 2,
                                         "not measured": 2}
     table = reference.paper("sutton")["table-20"]    # as a record's file has it, where names are sorted
-    kept = json.loads(record.dumps({"cells": comparison.compare(table, table.rows)}))
+    kept = json.loads(store.text_of({"cells": comparison.compare(table, table.rows)}))
     assert {n.state for n in numbers.of(table, kept)} == {NEAR}
 
 

@@ -159,6 +159,7 @@ def test_a_box_is_short_and_its_numbers_are_computed(smoke, name):
     _, folder = smoke
     for box in (o for o in outputs(folder, name) if o.get("kind") == "box"):
         assert len(f"{box['question']} {box['sentences']}".split()) <= 80, box["sentences"]
+        assert len(re.split(r"(?<=[.?!])\s+(?=[A-Z\d])", box["sentences"])) <= 5, box["sentences"]
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)

@@ -402,7 +402,7 @@ def test_a_changed_network_is_refused_by_name_and_trained_again(home, digits, fi
             weights = {k: torch.zeros_like(file.get_tensor(k)) for k in file.keys()}
         save_file(weights, path, metadata)
     with pytest.raises(runtime.UserError, match=f"{path.name} cannot be used .*; restore it from git"):
-        zoo.read(path, registry.build("ren-a"), CPU)
+        zoo.read(path, CPU)
     again = zoo.net("ren-a", FAST, digits, 0, device=CPU)
     message = capsys.readouterr().err
     assert path.name in message and message.count("\n") == 1 and again.fingerprint == first.fingerprint

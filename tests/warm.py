@@ -141,17 +141,31 @@ if __name__ == "__main__":
     # Who imports this module for `Runs` needs none of what follows.
     os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")  # as a kernel sets it
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")    # as ipykernel sets it for its debugger
+    import weakref
+
     import ipykernel.debugger  # noqa: F401  (a kernel imports it, and with it debugpy, as it starts)
     import ipykernel.kernelapp  # noqa: F401  (of a kernel)
     import jupyter_client.provisioning.local_provisioner as provisioner
-    import sklearn.datasets  # noqa: F401  (of embedded sample data)
+    import nbformat
     import sklearn.manifold  # noqa: F401  (of three pages)
-    import torch._dynamo  # noqa: F401  (torch imports it for its first optimiser)
+    import torch._dynamo  # (torch imports it for its first optimiser)
     import torchvision.models  # noqa: F401  (of six pages: it takes three times as long as torch)
 
     import report.page  # noqa: F401  (of every page)
     import tests.flips  # noqa: F401
     import workflow.run  # noqa: F401
+    from report import parameters
+    from shared.data import sets
+
+    # What each run would do first, the same each time: the form of notebooks, parameters, sample data.
+    nbformat.validate(nbformat.v4.new_notebook())
+    parameters.declared(parameters.script_of("ren/iii_borderline"))
+    for name in ("mnist", "cifar10"):
+        sets.load(name, profile="smoke")
+    # What each would do last: take torch's libraries apart, and count what was compiled.
+    for known in [*weakref.finalize._registry]:
+        known.atexit = False
+    atexit.unregister(torch._dynamo.utils.dump_compile_times)
 
     gc.collect()
     gc.freeze()  # forks share the imported objects: no collection walks through them

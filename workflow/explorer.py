@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from papers.ren import experiments, models
-from report import display, registry, zoo
+from report import display, zoo
 from report.repository import ROOT
 from shared import runtime
 from shared.data import sets
@@ -25,7 +25,7 @@ LICENCE = "MNIST, Y. LeCun, C. Cortes and C. J. C. Burges; CC BY-SA 3.0"
 def kept():
     """The kept networks of architecture A, by their seed."""
     paths = sorted(zoo.ZOO.glob(f"{ARCHITECTURE}-mnist-s*.safetensors"))
-    nets = [zoo.read(path, registry.build(ARCHITECTURE), "cpu") for path in paths]
+    nets = [zoo.read(path, "cpu") for path in paths]
     return [trained for trained in nets if trained.recipe == models.PAPER]
 
 

@@ -202,7 +202,7 @@ def lines_of(results, known, after=()):
                 else "no run yet to judge the time by")
         rests = f"; they rest on {', '.join(after)}" if after else ""
         lacks.append(f"{len(new)} absent ({cost}{rests})")
-    if smaller := sum(run.fraction < 1 for run in results.recorded.values()):
+    if smaller := sum(run.share(run.sizes) < 1 for run in results.recorded.values()):
         lacks.append(f"{smaller} smaller than published")
     if results.outdated:
         changed = sorted({name for some in results.outdated.values() for name in some})

@@ -4,7 +4,6 @@ The result appears in one step when all cells have run, and with it its numbers 
 notebook that fails leaves none; what it got to is kept in its folder as `.NAME.failed.ipynb`. Whatever a user
 can mend is told in one line, before anything runs where that is possible.
 """
-import json
 import os
 import shutil
 import signal
@@ -76,7 +75,6 @@ def run(source, target, words):
     try:
         with runtime.writing(target):
             _execute(source, part, given, seconds)
-            _drop_paths(part)
             os.replace(part, target)
             table.write(target)
         failed.unlink(missing_ok=True)
@@ -169,15 +167,18 @@ class Kernel(AsyncKernelManager):
 
 
 class Engine(NBClientEngine):
-    """Papermill's, which writes the notebook when it ends, also by a fault, and not twice a cell."""
+    """Papermill's, which writes the notebook once, when it ends or fails, without a path of this machine."""
 
     @classmethod
     def execute_managed_notebook(cls, manager, kernel_name, **settings):
         path, manager.output_path = manager.output_path, None
+        for name in ("input_path", "output_path"):
+            del manager.nb.metadata.papermill[name]
         try:
             super().execute_managed_notebook(manager, kernel_name, **settings)
-        finally:
+        except BaseException:
             manager.output_path = path
+            raise
 
 
 papermill_engines.register("at the end", Engine)
@@ -188,14 +189,6 @@ def _execute(source, part, given, seconds):
                                kernel_name="python3", kernel_manager_class=Kernel, progress_bar=False,
                                log_output=True, stdout_file=sys.stdout, stderr_file=sys.stderr,
                                start_timeout=seconds, iopub_timeout=seconds)
-
-
-def _drop_paths(part):
-    """Leave out of a run notebook where on this machine it was read and written, which papermill notes."""
-    notebook = json.loads(part.read_text(encoding="utf-8"))
-    for name in ("input_path", "output_path"):
-        notebook["metadata"]["papermill"].pop(name, None)
-    part.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -43,8 +43,8 @@ def verdict_counts(**wanted):
 def standing(paper):
     """The badges of a paper's results with their counts, those that a headline counts first."""
     counted = verdict_counts(paper=paper)
-    lines = [[f"{{bdg-{VERDICTS[word][0]}}}`{n} {word}`" if word in VERDICTS else f"{n} {word}"
-              for word, n in counted.items() if (word in COUNTED) == first] for first in (True, False)]
+    lines = [[badge(word, f"{n} {word}") for word, n in counted.items() if (word in COUNTED) == first]
+             for first in (True, False)]
     return "\n\n".join(" · ".join(line) for line in lines if line)
 
 

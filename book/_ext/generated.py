@@ -122,9 +122,7 @@ def filled(text):
 
 def digests(env):
     """`{page: digest of its filled source}` of the pages with blocks as they were read, kept by Sphinx."""
-    if not hasattr(env, "boundary_blocks"):
-        env.boundary_blocks = {}
-    return env.boundary_blocks
+    return vars(env).setdefault("boundary_blocks", {})
 
 
 def digest(text):

@@ -186,6 +186,6 @@ def draw_distances(distances):
     ax.set(xscale="log", xlabel="share of the largest possible", yticks=rows.index)
     ax.set_xticks(SHARES, [f"{share:g}" for share in SHARES])
     ax.minorticks_off()
-    ax.set_yticklabels([f"{r.place}, k = {r.pixels}" for r in rows.itertuples()], fontsize=9)
+    ax.set_yticklabels([f"{r.place}, k = {r.pixels}" for r in rows.itertuples()])
     ax.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, columnspacing=1)
     return figure
