@@ -55,9 +55,9 @@ def _module(name):
     sys.path.insert(0, str(path.parent))        # where its own imports lie
     spec = importlib.util.spec_from_file_location(str(path), path)
     assert spec and spec.loader                 # a name that ends in .py has one
-    made = sys.modules[spec.name] = importlib.util.module_from_spec(spec)   # dataclasses look there
-    spec.loader.exec_module(made)
-    return made
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)   # dataclasses look there
+    spec.loader.exec_module(module)
+    return module
 
 
 def _load(model, path):
