@@ -61,13 +61,6 @@ def some_scores(pairs=tuple(experiments.PAIRS), seeds=(0,), epochs=100, **of):
 WANTED = [(pair, network, 100, 0) for network in (PLAIN, OTHER) for pair in experiments.PAIRS]
 
 
-def test_the_nearest_reading_of_the_box_is_measured_on_every_pair():
-    scores = pd.concat([some_scores(plain=3, other=4), some_scores(["deer-horse"], epochs=50, plain=1)])
-    nearest = study.on_all_pairs(scores)
-    assert nearest.index[0] == (PLAIN, 100, False) and nearest.iloc[0].eq(3).all()
-    assert 50 not in nearest.index.get_level_values("epochs")
-
-
 def test_the_choice_is_among_readings_on_both_pairs_and_prefers_fewer_departures_within_a_tenth():
     assert study.choice(some_scores(plain=10.9, other=10), WANTED) == (PLAIN, 100, False)
     assert study.choice(some_scores(plain=11.1, other=10), WANTED) == (OTHER, 100, False)

@@ -175,11 +175,11 @@ def draw_data_sets(*frames):
     printed = {(row["quantity"], row["delta_inferred"]): row for row in paper["table-1"].rows}
     rows = {}
     for (dataset, title), runs in zip(figures.DATASETS.items(), frames):
-        trained = figures.learned(runs, figures.LARGER_SIGN if dataset == "gtsrb" else None)
+        trained = figures.learned(runs)
         for key, words in NAMES.items():
             shares = [share for part in trained.test if (share := tables.percent(part, key)) is not None]
             rows[f"{title}: {words}"] = shares, printed[tuple(tables.row_of(key).values())][dataset]["test"]
-    return figures.over_pairs(rows, "labels flipped, % of the images tried")
+    return figures.over_pairs(rows, "labels flipped, % of the images tried", xlim=(-2, 102))
 
 
 page.picture(
@@ -224,8 +224,7 @@ page.text(example, lambda runs: figures.paradox_data(runs)["test"],
 # ### Figure 1: aeroplane against cat
 
 # %%
-PUBLISHED = {key: tables.printed(paper[item])[experiments.SHOWN] for key, item in {
-    "attack": "table-5", 1: "table-9", 2: "table-10", 5: "table-11", 10: "table-12"}.items()}
+PUBLISHED = {key: rows[experiments.SHOWN] for key, rows in tables.cifar10_shares(paper).items()}
 ALT = ("Left: the share of images that an attack flips rises with its norm. Right: bars of the shares "
        "that noise flips, at one to ten times the norm of the attack. Below: an attacked cat and a noisy "
        "aeroplane.")
@@ -267,7 +266,7 @@ def entry(dataset, runs, key):
 def table_1(*frames):
     """Medians over problems, compared once all are there; for ImageNet the proxy's shares."""
     *small, blocks = frames
-    small = [figures.learned(runs, larger) for runs, larger in zip(small, (None, None, figures.LARGER_SIGN))]
+    small = [*map(figures.learned, small)]
     small, proxy, rows = dict(zip(figures.DATASETS, small)), tables.pooled(blocks), []
     for key in READ:
         row = tables.row_of(key) | {dataset: entry(dataset, runs, key) for dataset, runs in small.items()}

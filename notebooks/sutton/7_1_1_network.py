@@ -36,7 +36,7 @@ images_attack: int = None  # images of each set that are attacked; None takes th
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
 
-from papers.sutton import experiments, figures, study
+from papers.sutton import experiments, study
 from report import display, prose, reference
 from report.page import start
 
@@ -286,7 +286,7 @@ shares = study.shares_of_test(PAPER, *page.best(*tested))
 facts = study.facts_of_test(shares)
 page.box(
     "Which training gives networks like the paper's?",
-    figures.first(
+    prose.first(
         facts, ("nowhere", "None so far: not even the best of twelve comes near."),
         "None so far: the best of twelve (half the paper's dropout and time) comes near on {near} only."),
     "On {n} class pairs not used for choosing, {cifar10:.0f}% of the correctly classified test images are "

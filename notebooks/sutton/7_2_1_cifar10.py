@@ -41,7 +41,7 @@ import matplotlib.pyplot as plt
 
 from papers.sutton import experiments, figures, study, tables
 from papers.sutton.theory.models import planar_flip_probability
-from report import display, reference
+from report import display, prose, reference
 from report.page import start
 from shared.susceptibility import susceptibility
 
@@ -264,7 +264,7 @@ page.text(rest, lambda u: study.bias_in_words(study.bias_of_tables(PAPER, u)))
 facts = figures.box_facts(page.best(rest), SHARES, len(rest.published))
 page.box(
     "Does random noise find what an attack finds on CIFAR-10?",
-    figures.first(
+    prose.first(
         facts, ("some", "Rarely: a small gradient step flips most images, equally long noise few of them."),
         ("fewest", "No: a small gradient step flips fewer than half, equally long noise practically "
                    "none."),

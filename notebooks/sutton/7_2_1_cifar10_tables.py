@@ -228,7 +228,7 @@ def random_and_attack(runs):
     return {"random": figures.medians(runs, CLASSES, 10, "l2"),
             "attack": figures.medians(runs, CLASSES, "attack", "l2"),
             "twice": {figures.name(p, CLASSES): {s: tables.percent(u[s], 2) for s in tables.SPLITS}
-                      for p, u in figures.measured(runs).items()}}
+                      for p, u in figures.by_problem(runs).items()}}
 
 
 page.figure("figure-13", near, lambda u: figures.draw_violins(u, NEXT, CLASSES, 10), data=random_and_attack,

@@ -40,10 +40,10 @@ sizes: list = [0.1, 0.5, 1.0]  # radii of the L-infinity ball of noise, smallest
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
 
-from papers.sutton import experiments, figures, training_noise
+from papers.sutton import experiments, training_noise
 from papers.sutton.noise import CubeNoise
 from papers.sutton.training_noise import STRONGEST
-from report import display
+from report import display, prose
 from report.page import start
 from shared import runtime
 
@@ -213,7 +213,7 @@ page.text(noisy, training_noise.readings,
 # %%
 page.box(
     "Does noise during training leave fewer images attackable?",
-    figures.first(
+    prose.first(
         facts, ("alone", "We cannot tell from one of nine class pairs and guessed noise strengths (the "
                          "paper's are lost in our copy)."),
         ("few", "We cannot tell from {pairs} of nine class pairs and guessed noise strengths (the paper's "

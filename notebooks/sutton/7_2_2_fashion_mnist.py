@@ -40,7 +40,7 @@ draws: int = None  # random perturbations of an image; None takes the profile's 
 import matplotlib.pyplot as plt
 
 from papers.sutton import experiments, figures, study, tables
-from report import display, reference
+from report import display, prose, reference
 from report.page import start
 from shared.susceptibility import susceptibility
 
@@ -194,7 +194,7 @@ page.text(again, lambda u: figures.retrained_in_words(u, SHARES, CLASSES))
 facts = figures.box_facts(page.best(pairs), SHARES, len(pairs.published))
 page.box(
     "On pictures of clothes, does an attack succeed where noise fails?",
-    figures.first(
+    prose.first(
         facts, ("alike", "Yes: the attack flips most images, equally long noise {words.one}; ten times "
                          "longer noise flips fewer than half."),
         ("some", "Partly: the attack flips {words.step}; of these, equally long noise flips a few, ten times "

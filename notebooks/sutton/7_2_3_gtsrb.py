@@ -42,8 +42,7 @@ import pandas as pd
 
 from papers.sutton import experiments, figures, study, tables
 from papers.sutton.experiments import HELD_OUT, SIGNS
-from papers.sutton.figures import LARGER_SIGN
-from report import display, reference
+from report import display, prose, reference
 from report.page import start
 from shared import runtime
 from shared.data import sets
@@ -125,19 +124,19 @@ again = page.results(experiments.gtsrb_retrained, optional=True)
 printed = page.results(experiments.gtsrb_as_printed)
 tracks_out = page.results(experiments.gtsrb_tracks)
 others = page.results(experiments.gtsrb_readings)
-page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published), LARGER_SIGN))
+page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 
 # %% [markdown]
 # ### Most images can be attacked, but not on every pair
 
 # %%
-page.picture(pairs, lambda u: figures.draw_pairs(figures.learned(u, LARGER_SIGN), SHARES, CLASSES),
+page.picture(pairs, lambda u: figures.draw_pairs(figures.learned(u), SHARES, CLASSES),
              caption="Test images of each pair of signs whose training succeeded, with 95% intervals over "
                      "images; lines across: the published shares; rings: images of zero gradient counted, "
                      "too",
              alt="A row for each pair; left the share that a gradient step flips, right that of ten times "
                  "longer noise.")
-figures.show_means(page, "gtsrb-means", pairs, SHARES, CLASSES, LARGER_SIGN)
+figures.show_means(page, "gtsrb-means", pairs, SHARES, CLASSES)
 
 # %% [markdown]
 # ### With whole tracks held out, accuracy was lower
@@ -156,10 +155,10 @@ page.text((printed, tracks_out), study.accuracies_of_splits,
 # - *Another training.* One pair, *turn right – road work*, is trained with further seeds, which also draw the images that are held out.
 
 # %%
-page.text(again, lambda u: study.good_trainings(u, SHARES, LARGER_SIGN),
+page.text(again, lambda u: study.good_trainings(u, SHARES),
           "Of {of} further trainings of this pair {n} succeed: {low:.1f} to {high:.1f}% of the test images "
           "are attackable (paper: {paper:.1f}%). Other pairs may vary more.")
-page.text((pairs, printed), lambda u, plain: study.as_printed_in_words(u, plain, SHARES, LARGER_SIGN))
+page.text((pairs, printed), lambda u, plain: study.as_printed_in_words(u, plain, SHARES))
 
 
 # %% [markdown]
@@ -217,14 +216,14 @@ signs = page.best(pairs)
 facts = study.facts_of_signs(signs, SHARES, len(pairs.published))
 page.box(
     "Can traffic signs that look unlike each other be attacked, too?",
-    figures.first(facts, ("most", "Yes, mostly, although the paper chose them as probably more "
-                                  "robust."),
-                  "Yes, but fewer than half of them; the paper chose such signs as probably more robust."),
+    prose.first(facts, ("most", "Yes, mostly, although the paper chose them as probably more "
+                                "robust."),
+                "Yes, but fewer than half of them; the paper chose such signs as probably more robust."),
     "A gradient step flips {step:.0f}% of test images; counting those of zero gradient, "
     "{counted:.0f}% are attackable (paper, same {pairs} pairs: {paper.step:.0f}%). Of {perturbed} flipped "
     "images equally long noise flips {one} ({one_percent:.1f}%; paper: {paper.one:.1f}%).",
     study.limit_of_signs(facts), facts=facts,
-    picture=figures.draw_means(figures.learned(signs, LARGER_SIGN), SHARES, CLASSES, facts.get("odd", ())),
+    picture=figures.draw_means(figures.learned(signs), SHARES, CLASSES, facts.get("odd", ())),
     alt=figures.MEANS + " The pair on which noise of the attack's norm flips images is named.")
 
 # %%

@@ -36,7 +36,6 @@ runs: str = "missing"  # what is computed at full scale: nothing here, see the p
 # %% tags=["hide-cell"]
 from papers.sutton import experiments, figures, tables
 from papers.sutton.experiments import ATTACKED, DELTAS, problems_of
-from papers.sutton.figures import LARGER_SIGN
 from report import reference
 from report.cell import Cell
 from report.page import start
@@ -55,7 +54,7 @@ NEXT = problems_of(len(CLASSES))
 scale = page.scale(**experiments.GTSRB | {"quick": experiments.GTSRB["smoke"]})
 pairs = page.results(experiments.gtsrb)
 again = page.results(experiments.gtsrb_retrained, optional=True)
-page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published), LARGER_SIGN))
+page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 
 # %% [markdown]
 # ## Table 22: the signs
@@ -80,8 +79,8 @@ page.table("table-22", (), lambda: [
 
 # %% mystnb={"code_prompt_hide": "Hide Table 23: {type}", "code_prompt_show": "Show Table 23: {type}"} tags=["hide-output"]
 page.table("table-23", (pairs, again), figures.with_retraining(
-    figures.compared_where_learned(tables.summary_shares, LARGER_SIGN), LARGER_SIGN), hidden=tables.HIDDEN)
-page.text(pairs, lambda u: figures.failed_in_words(u, CLASSES, LARGER_SIGN))
+    figures.compared_where_learned(tables.summary_shares)), hidden=tables.HIDDEN)
+page.text(pairs, lambda u: figures.failed_in_words(u, CLASSES))
 
 # %% [markdown]
 # ## Table 24: the norms of the attacks
@@ -91,7 +90,7 @@ page.text(pairs, lambda u: figures.failed_in_words(u, CLASSES, LARGER_SIGN))
 # absolute changes, ℓ₂ the Euclidean norm, ℓ∞ the largest change of one channel of one pixel.
 
 # %% mystnb={"code_prompt_hide": "Hide Table 24: {type}", "code_prompt_show": "Show Table 24: {type}"} tags=["hide-output"]
-page.table("table-24", (pairs, again), figures.with_retraining(tables.summary_sizes, LARGER_SIGN),
+page.table("table-24", (pairs, again), figures.with_retraining(tables.summary_sizes),
            rests=ATTACKED, hidden=tables.HIDDEN)
 
 # %% [markdown]

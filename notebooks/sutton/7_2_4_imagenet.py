@@ -42,8 +42,8 @@ largest: float = 5.0  # largest of the 256 scalings of an attack (0..]
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
 
-from papers.sutton import experiments, figures, photographs
-from report import display
+from papers.sutton import experiments, photographs
+from report import display, prose
 from report.page import start
 from shared.attacks.line import scalings
 
@@ -228,13 +228,13 @@ page.figure("figure-22", tested, photographs.draw_sizes if scale.network == "vgg
 facts = photographs.facts(page.best(tested))
 page.box(
     "Does random noise find what attacks find on large photographs?",
-    figures.first(
+    prose.first(
         facts, ("papers", "Rarely: most images can be attacked, and noise ten times as long flips "
                           "{ten_percent:.0f}% of them."),
         ("missed", "We could not test the paper's two networks; on a much smaller one, noise found none."),
         "We could not test the paper's two networks; on a much smaller one, noise found {ten} of "
         "{attacked}."),
-    figures.first(
+    prose.first(
         facts, ("every", "An attack that changes every value by less than a tenth of its range "
                          "(median of the largest change: {change:.1f}%) flips all {correct} correctly "
                          "classified images ({confidence}% interval {small.low:.0f} to {small.high:.0f}%; "

@@ -5,13 +5,12 @@ import pandas as pd
 from papers.findings import Checks, rounds_to, stated
 from papers.sutton.experiments import DIMENSION, SIGNS
 from papers.sutton.figures import DATASETS, SETS
-from papers.sutton.tables import SPLITS
+from papers.sutton.tables import RANDOM, SPLITS
 
 checks = Checks()
-RANDOM_TABLES = {1: "table-9", 2: "table-10", 5: "table-11", 10: "table-12"}  # by size of the draw
 NOISE = {"cube": ("table-13", "table-15", "table-17"), "ball": ("table-14", "table-16", "table-18")}
 NOISE_TABLES = ", ".join(sorted(NOISE["cube"] + NOISE["ball"]))
-PERCENTAGES = {"accuracy": "table-4", "adversarial_susceptibility": "table-5", **RANDOM_TABLES}
+PERCENTAGES = {"accuracy": "table-4", "adversarial_susceptibility": "table-5", **RANDOM}
 
 
 def percentages(p, data):
@@ -44,7 +43,7 @@ def summary_is_median(p):
             for s, value, ours in zip(SPLITS, printed, np.median(shares[name][consecutive], axis=0)):
                 entries += 1
                 if not rounds_to(ours, value, 2):
-                    what = f"noise of {name} × the attack's norm" if name in RANDOM_TABLES else name
+                    what = f"noise of {name} × the attack's norm" if name in RANDOM else name
                     off[f"{label}, {SETS[s]}, {what}"] = (value, ours)
     return p.finding("table-1, table-4, table-5, table-10, table-11, table-12, table-20, table-23",
                      "Table 1 prints medians over the problems k-vs-(k+1), row by row",
@@ -140,7 +139,7 @@ def smallest_attacks(p):
 @checks(pool=True)
 def monotone_in_draw(p):
     shares = percentages(p, "cifar10")[1]
-    steps = np.diff([shares[d] for d in RANDOM_TABLES], axis=0)
+    steps = np.diff([shares[d] for d in RANDOM], axis=0)
     return p.finding("table-9, table-10, table-11, table-12", "Larger random draws never flip fewer images",
                      quotes=[("as the scale of the random perturbations increases", "Section 7.2.1"),
                              ("so too does the probability of causing", "Section 7.2.1")],
@@ -188,7 +187,7 @@ def whole_images(shares, totals):
     """For which of some totals all percentages of a problem and set are whole numbers of images: the correct
     ones of all, the susceptible ones of these, and the randomly susceptible ones of the last."""
     susceptible = counts(shares["adversarial_susceptibility"], counts(shares["accuracy"], totals))
-    return np.all([~np.isnan(counts(shares[d], susceptible)) for d in RANDOM_TABLES], axis=0)
+    return np.all([~np.isnan(counts(shares[d], susceptible)) for d in RANDOM], axis=0)
 
 
 def smallest_total(shares, limit=2500):

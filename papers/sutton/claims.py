@@ -7,7 +7,7 @@ import numpy as np
 
 from papers.sutton import experiments, figures, tables
 from papers.sutton.experiments import DELTAS, PAIRS
-from papers.sutton.figures import DATASETS, LARGER_SIGN, counted, in_percent
+from papers.sutton.figures import BETTER, DATASETS, LARGER_SIGN, counted, in_percent
 from papers.sutton.sketches import FINE
 from papers.sutton.theorem import PICTURE, TENTH, power
 from report import reference
@@ -309,7 +309,7 @@ def smallest_of_birds(rows, shares):
     Of the nine problems of Figures 8 to 10, of which the paper says so.
     """
     def means(rows, columns):
-        near = tables.consecutive(rows)
+        near = rows[rows.class_b == rows.class_a + 1]
         near = near[columns].astype(float).assign(
             name=[figures.name(p, CLASSES) for p in zip(near.class_a, near.class_b)])
         return near.groupby("name").mean().mean(axis=1).dropna().to_dict()
@@ -613,7 +613,7 @@ def as_on_cifar10(rows):
 def still_attackable(rows):
     """The range of the shares that can be attacked."""
     failed = [r.problem for r in rows[rows.quantity == "accuracy"].itertuples()
-              if not figures.has_learned((r.class_a, r.class_b), r.train, LARGER_SIGN)]
+              if not r.train > LARGER_SIGN[r.class_a, r.class_b] + BETTER]
     shares = rows[(rows.quantity == "adversarial_susceptibility") & ~rows.problem.isin(failed)]
     both = of_sets(shares)
     return (f"the attackable share of a problem and set is {in_percent(min(both))} to "

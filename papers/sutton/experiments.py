@@ -592,8 +592,8 @@ DROPOUTS, PENALTIES = (0.4, 0.2, 0.0), (0.0, 5e-4)
 # Rule 3: the four networks of the screen with the smallest scores. Rule 4: the two best on both pairs.
 SECOND = [("bn", 0.0, 0.0), ("plain", 0.2, 0.0), ("plain", 0.2, 5e-4), ("bn", 0.2, 0.0)]
 LONGER = [("plain", 0.2, 0.0), ("bn", 0.2, 0.0)]
-# Rule 5: of the longer trainings, those after which both networks were out, and one more of the first:
-# without it the choice would hang on which training of the chosen one on aeroplane-cat counts.
+# Rule 5: the trainings of 100 epochs that were needed to rule both networks out, and a second one of the
+# first network on deer-horse, so that the choice does not depend on which training on aeroplane-cat counts.
 FIRST = [("deer-horse", LONGER[0], 0), ("deer-horse", LONGER[0], 1), ("aeroplane-cat", LONGER[0], 0),
          ("aeroplane-cat", LONGER[1], 0)]
 # Rule 5: the network that was chosen, at the epochs of the screen. Rule 6: the problems that test the choice.

@@ -3,7 +3,6 @@
 `runs` is a DataFrame with a row a problem (`tables`), `problems` the pairs of classes that a picture may
 show, and `names` the classes' names by index.
 """
-from dataclasses import replace
 from functools import partial
 
 import matplotlib.pyplot as plt
@@ -15,15 +14,15 @@ from papers.sutton.experiments import ATTACKED, DELTAS, SIGNS
 from papers.sutton.theory.models import planar_flip_probability
 from report import display
 from report.comparison import over_alike
-from report.prose import first as first
 from report.prose import mean, percent
 from shared.susceptibility import percentage
 
 DATASETS = {"cifar10": "CIFAR-10", "fashion_mnist": "Fashion-MNIST", "gtsrb": "GTSRB"}   # of Table 1
 SETS = {"train": "training images", "test": "test images"}
 NORMS = {"l1": "ℓ₁ norm", "l2": "Euclidean norm", "linf": "ℓ∞ norm"}
-# Percent of a problem's images that are of its larger class, where the classes are not equally large.
+# Percent of the images of two traffic signs that show the more frequent one. Other classes are equally large.
 LARGER_SIGN = {(a, a + 1): 100 * max(SIGNS[a:a + 2]) / sum(SIGNS[a:a + 2]) for a in range(len(SIGNS) - 1)}
+BETTER = 2      # points, than predicting the larger class for all: a training that succeeded
 
 
 def name(problem, names):
@@ -31,7 +30,7 @@ def name(problem, names):
     return " – ".join(names[int(k)] for k in problem)
 
 
-def measured(runs):
+def by_problem(runs):
     """`{(class_a, class_b): run}` of the problems that are there."""
     return {(u["class_a"], u["class_b"]): u for u in runs.to_dict("records")}
 
@@ -42,16 +41,13 @@ def example(runs, label):
 
 
 # ---- how much was measured -------------------------------------------------------------------------------
-def scale_words(runs, of, larger=None):
-    """On how many problems and images the results of a page rest, those of failed trainings too.
-
-    larger   see `learned`
-    """
+def scale_words(runs, of):
+    """On how many problems and images the results of a page rest, those of failed trainings too."""
     parts = [run[split] for run in runs.to_dict("records") for split in tables.SPLITS]
     images, correct = (sum(part["accuracy"][key] for part in parts) for key in ("of", "hits"))
     tried, flipped = (sum(tables.flipped_by_step(part)[key] for part in parts) for key in ("of", "hits"))
     zero = sum(part["saturated"] for part in parts)
-    failed = zero - sum(part["saturated"] for split in tables.SPLITS for part in learned(runs, larger)[split])
+    failed = zero - sum(part["saturated"] for split in tables.SPLITS for part in learned(runs)[split])
     perturbed = sum(tables.share(part, DELTAS[0])["of"] for part in parts)
     return (f"{len(runs)} of {counted(of, 'class pair')} are measured. Of their {images:,} training and test "
             f"images, {correct:,} are correctly classified, and {tried:,} of these were attacked. A step "
@@ -94,7 +90,7 @@ def means(runs, printed):
     """
     facts = {}
     for measure, (_, of) in MEASURES.items():
-        shares = {p: share for p, u in measured(runs).items() if (share := of(u["test"]))["of"]}
+        shares = {p: share for p, u in by_problem(runs).items() if (share := of(u["test"]))["of"]}
         rows = printed.get("attack" if measure == "step" else measure, {})
         facts[measure] = {
             "percents": {p: share["percent"] for p, share in shares.items()},
@@ -122,16 +118,15 @@ def below_published(runs, printed):
             "counted": sum(below["attack"])} if below["step"] else {}
 
 
-def box_facts(runs, printed, of, larger=None):
+def box_facts(runs, printed, of):
     """What the box of a page names, of the networks whose training succeeded; {} where nothing was perturbed.
 
     "alike" says whether a step flips most images, noise of its norm practically none, and of ten
     times that norm fewer than half, as on CIFAR-10.
 
-    of       how many pairs the page has
-    larger   see `learned`
+    of   how many pairs the page has
     """
-    good = learned(runs, larger)
+    good = learned(runs)
     shares = means(good, printed)
     step, one, ten = shares["step"], shares[DELTAS[0]], shares[DELTAS[-1]]
     if not one["of"]:
@@ -139,12 +134,9 @@ def box_facts(runs, printed, of, larger=None):
     interval = percentage(one["hits"], one["of"])
     return {"pairs": len(good), "of": of, "failed": len(runs) - len(good), "one": one["hits"],
             "perturbed": one["of"], "draws": int(good.draws.max()), "low": interval["low"],
-            "high": interval["high"], "confidence": 95, "step": step["mean"],
-            "counted": shares["attack"]["mean"],
+            "high": interval["high"], "step": step["mean"], "counted": shares["attack"]["mean"],
             "norm": mean([sizes["mean"] for part in good.test if (sizes := part["attack"]["l2"])["count"]]),
             "logit": shares["logit"]["mean"], "one_percent": one["mean"], "ten": ten["mean"],
-            "ends": " to ".join(dict.fromkeys(
-                f"{end(step['percents'].values()):.0f}%" for end in (min, max))),
             "paper": {"step": step["published"], "one": one["published"], "ten": ten["published"]},
             "fewest": step["mean"] < 50, "some": one["mean"] > 1, "most": step["mean"] > 50,
             "alike": step["mean"] > 50 > ten["mean"] and one["mean"] <= 1,
@@ -196,7 +188,7 @@ def draw_pairs(runs, printed, names):
     Dots with 95% intervals over images, lines across the published shares (attackable; noise); a ring is the
     share that counts images of zero gradient as attackable, too. None where nothing was attacked.
     """
-    problems = {p: u["test"] for p, u in measured(runs).items() if u["test"]["tried"]}
+    problems = {p: u["test"] for p, u in by_problem(runs).items() if u["test"]["tried"]}
     if not problems:
         return None
     figure, axes = plt.subplots(1, 2, figsize=(6.4, 1.3 + 0.22 * len(problems)), sharey=True)
@@ -223,20 +215,19 @@ MEANS = ("Bars: the share of correctly classified test images that a gradient st
          "Dots are class pairs, lines the published means.")
 
 
-def has_learned(problem, right, larger=None):
-    """Whether a network is two points better on its training images than predicting the larger class for all.
+def has_learned(run):
+    """Whether a network is better on its training images than predicting the larger class for all.
 
-    right    percent of the training images that it classifies correctly
-    larger   {problem: percent of its images that are of the larger class}; 50 where it is not named. Among
-             training images alone this share is up to 1.2 points off, by which images are held out
+    Classes are unequal where test images are held out of the training images, as of traffic signs. Among
+    training images alone the larger share is up to 1.2 points off, by which images are held out.
     """
-    return right > (larger or {}).get(problem, 50) + 2
+    larger = LARGER_SIGN[run["class_a"], run["class_b"]] if "held_out" in run else 50
+    return tables.percent(run["train"], "accuracy") > larger + BETTER
 
 
-def learned(runs, larger=None):
+def learned(runs):
     """Those runs whose network `has_learned` its problem; all runs where none has, as in small runs."""
-    kept = [has_learned((u["class_a"], u["class_b"]), tables.percent(u["train"], "accuracy"), larger)
-            for u in runs.to_dict("records")]
+    kept = [has_learned(u) for u in runs.to_dict("records")]
     return runs[kept] if any(kept) else runs
 
 
@@ -288,26 +279,24 @@ def distance_rows(facts):
             for delta, v in facts["lengths"].items()]
 
 
-def with_retraining(rows, larger=None):
+def with_retraining(rows):
     """`(runs, further trainings) -> rows` whose values have the range over five or more trainings.
 
-    rows    runs -> rows of a table;  larger: see `learned`: failed trainings have no part in the range
+    rows    runs -> rows of a table; failed trainings have no part in the range
     """
     keys = "quantity", "delta_inferred", "norm", "split", "problem", "class_a", "class_b"
 
     def both(runs, again):
-        return over_alike(rows(runs), rows(learned(again, larger)), keys, ("train", "test", "mean", "std"),
-                          whole=100)
+        return over_alike(rows(runs), rows(learned(again)), keys, ("train", "test", "mean", "std"), whole=100)
     return both
 
 
-def compared_where_learned(rows, larger=None):
+def compared_where_learned(rows):
     """`runs -> rows` of a table, not compared where a training failed: they say nothing of the paper's."""
     def of(runs):
-        there = measured(learned(runs, larger))
-        return [row if (row["class_a"], row["class_b"]) in there else row | {
-            split: replace(row[split], status="proxy: a network whose training failed")
-            for split in tables.SPLITS} for row in rows(runs)]
+        there = by_problem(learned(runs))
+        return [row if (row["class_a"], row["class_b"]) in there else
+                row | {"status": "proxy: a network whose training failed"} for row in rows(runs)]
     return of
 
 
@@ -321,7 +310,7 @@ def retrained_in_words(again, printed, names):
     parts = [part for part in trained.get("test", ()) if part["attack"]["l2"]["count"]]
     if len(parts) < 2:
         return ""
-    problem, norms = next(iter(measured(trained))), [part["attack"]["l2"]["mean"] for part in parts]
+    problem, norms = next(iter(by_problem(trained))), [part["attack"]["l2"]["mean"] for part in parts]
     shares, paper = [tables.percent(part, "attack") for part in parts], printed["attack"][problem]["test"]
     explains = "may explain" if min(shares) <= paper <= max(shares) else "explains little of"
     accuracy, noise = (ends_in_words([tables.percent(part, key) for part in parts])
@@ -339,18 +328,18 @@ def ends_in_words(shares):
     return " to ".join(dict.fromkeys(in_percent(end(shares)) for end in (min, max)))
 
 
-def show_means(page, slug, runs, printed, names, larger=None):
+def show_means(page, slug, runs, printed, names):
     """Show the means over the problems whose training succeeded, and name those whose training failed."""
-    page.extra(slug, runs, lambda u: mean_rows(learned(u, larger), printed),
+    page.extra(slug, runs, lambda u: mean_rows(learned(u), printed),
                "Means over class pairs, test images. Noise is tried on images that a step flips.",
                header={"share": "share", "ours": "mean", "ends": "range over pairs", "of": "images",
                        "published": "published, same pairs"})
-    page.text(runs, lambda u: failed_in_words(u, names, larger))
+    page.text(runs, lambda u: failed_in_words(u, names))
 
 
-def failed_in_words(runs, names, larger=None):
+def failed_in_words(runs, names):
     """Which trainings failed; nothing where none did."""
-    failed = [name(p, names) for p in measured(runs) if p not in measured(learned(runs, larger))]
+    failed = [name(p, names) for p in by_problem(runs) if p not in by_problem(learned(runs))]
     return (f"Training failed on {' and '.join(failed)}: the network is hardly better than one that always "
             "predicts the larger class. It stays in the tables; means leave it out.") if failed else ""
 
@@ -363,7 +352,7 @@ def draw_violins(runs, problems, names, key, norms=tuple(NORMS)):
     None where no image has such a norm. Norms are known by 101 quantiles; smoothing is a quarter of their
     spread.
     """
-    shown = {p: run for p, run in measured(runs).items() if p in problems}
+    shown = {p: run for p, run in by_problem(runs).items() if p in problems}
     outcomes = {split: [tables.outcome(run[split], key) for run in shown.values()] for split in tables.SPLITS}
     if not any(outcome[norms[0]]["count"] for some in outcomes.values() for outcome in some):
         return None
@@ -403,7 +392,7 @@ def medians(runs, names, key, norm):
         split: {"count": facts["count"], "median": tables.quantile(facts, 0.5),
                 "low": tables.quantile(facts, 0.05), "high": tables.quantile(facts, 0.95)}
         for split in tables.SPLITS for facts in [tables.outcome(run[split], key)[norm]]}
-        for problem, run in measured(runs).items()}
+        for problem, run in by_problem(runs).items()}
 
 
 def publish_violins(page, item, results, problems, names, key):
@@ -527,18 +516,22 @@ def paradox_data(runs):
     return data
 
 
-def over_pairs(rows, xlabel):
-    """Median, range and published value of each row, `{label: (shares of the pairs, published or None)}`."""
+def over_pairs(rows, xlabel, *, ours="ours: median, range", published="published median", **limits):
+    """Median and range of each row, a tick at its published value: `{label: (shares, published or None)}`.
+
+    ours, published   what the legend calls them;  limits: of the axes, such as `xlim`
+    """
     figure, ax = plt.subplots(figsize=(5.6, 0.32 * len(rows) + 1.1))
-    for place, (shares, published) in enumerate(rows.values()):
+    for place, (shares, printed) in enumerate(rows.values()):
         if shares:
             ax.plot([min(shares), max(shares)], [place, place], color=display.PALETTE[0], lw=2, alpha=0.5)
             ax.plot(np.median(shares), place, "o", color=display.PALETTE[0])
-        if published is not None:
-            ax.plot(published, place, "|", color=display.PRINTED, ms=14, mew=2)
-    ax.plot([], [], "o-", color=display.PALETTE[0], label="ours: median, range")
-    ax.plot([], [], "|", color=display.PRINTED, ms=14, mew=2, ls="none", label="published median")
+        if printed is not None:
+            ax.plot(printed, place, "|", color=display.PRINTED, ms=14, mew=2)
+    line = "o-" if any(len(shares) > 1 for shares, _ in rows.values()) else "o"
+    ax.plot([], [], line, color=display.PALETTE[0], label=ours)
+    ax.plot([], [], "|", color=display.PRINTED, ms=14, mew=2, label=published)
     ax.set_yticks(range(len(rows)), rows)
-    ax.set(xlabel=xlabel, xlim=(-2, 102), ylim=(len(rows) - 0.5, -0.5))
+    ax.set(xlabel=xlabel, ylim=(len(rows) - 0.5, -0.5), **limits)
     figure.legend(loc="outside upper right", ncols=2)
     return figure

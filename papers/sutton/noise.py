@@ -30,5 +30,8 @@ class BallNoise:
 
 
 def matching_radius(half_width, dimension):
-    """Radius b = a sqrt(n / 3) of the ball with noise as large as of the cube of half-width a (7.1.4)."""
+    """Radius a sqrt(n / 3) of the L2 ball whose uniform noise is about as long as in an L-infinity ball.
+
+    half_width   the latter's radius a (Section 7.1.4)
+    """
     return half_width * math.sqrt(dimension / 3)

@@ -2,15 +2,14 @@
 
 `runs` is a DataFrame with a row a block of images.
 """
-import re
-
 import matplotlib.pyplot as plt
 import numpy as np
 
 from papers.sutton import tables
+from papers.sutton.claims import PAPER, stated
 from papers.sutton.experiments import DELTAS
 from papers.sutton.theory.ball import log_tail
-from report import display, reference
+from report import display
 from report.cell import Cell
 from shared.attacks.line import scalings
 
@@ -24,10 +23,8 @@ VIOLINS = ("Three violins: the norms of successful attacks; the largest changes 
 
 def printed():
     """The published shares that box and pictures name: {"small", "ten"}, percent."""
-    paper = reference.paper("sutton")
-    claim, = (c for c in paper["figure-21"].claims if "% of images" in c)
-    ten, = (row["resnet50"] for row in paper["table-25"].rows if row["delta"])
-    return {"small": float(re.search(r"[0-9.]+", claim)[0]), "ten": ten}
+    ten, = (row["resnet50"] for row in PAPER["table-25"].rows if row["delta"])
+    return {"small": stated(PAPER["figure-21"], "% of images")[0], "ten": ten}
 
 
 def facts(runs):

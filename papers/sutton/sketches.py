@@ -54,7 +54,7 @@ def small(curves, ylabel):
         draw_curve(ax, curve, color, label)
     ax.plot([], [], color=display.GUIDE, ls="--", lw=1.2, label="bound")
     ax.set(xscale="log", yscale="log", ylim=(1e-6, 1.5), xlabel="dimension n", ylabel=ylabel)
-    ax.legend(fontsize=9)
+    ax.legend()
     return figure
 
 
@@ -176,7 +176,7 @@ def two_balls(centres, outlines):
     left.set(aspect="equal", xlim=(-1.5, 1.5), ylim=(-1.2, 1.2))
     left.set_axis_off()
     right.set(xlabel="coordinate across the plane, radii", ylabel="density (peak = 1)", ylim=(0, 1.5))
-    right.legend(fontsize=9, loc="upper left", frameon=True, framealpha=1, edgecolor="none")
+    right.legend(loc="upper left", frameon=True, framealpha=1, edgecolor="none")
     return figure
 
 
@@ -253,19 +253,6 @@ def clouds(panels, plane=0.0, *, names=()):
     if names:
         figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3,
                       markerscale=4)
-    return figure
-
-
-def predicted(rows, xlabel):
-    """What a flat boundary predicts beside what is published: `{label: (predicted, published)}`, percent."""
-    figure, ax = plt.subplots(figsize=(5.6, 0.32 * len(rows) + 1.1))
-    for place, (flat, published) in enumerate(rows.values()):
-        ax.plot(flat, place, "o", color=display.PALETTE[0], label="flat boundary" if place == 0 else None)
-        ax.plot(published, place, "|", color=display.PRINTED, ms=14, mew=2,
-                label="published" if place == 0 else None)
-    ax.set_yticks(range(len(rows)), rows)
-    ax.set(xlabel=xlabel, ylim=(len(rows) - 0.5, -0.5))
-    figure.legend(loc="outside upper right", ncols=2)
     return figure
 
 

@@ -5,7 +5,6 @@ The rule stands on the page (`network-study`) and was fixed before the runs. In 
 sections `runs` is a DataFrame with a row a run of `experiments.network_study`, and `printed` is what
 `published` gives.
 """
-from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -63,14 +62,12 @@ def published(paper, dataset="cifar10"):
     paper   the reference items of `sutton` by id
     """
     if dataset == "cifar10":
-        percents = {"accuracy": tables.printed(paper["table-4"]), "share": tables.printed(paper["table-5"])}
-        norms, where = paper["table-6"], {}
+        percents, norms, where = tables.cifar10_shares(paper), paper["table-6"], {}
     else:
         shares, norms = (paper[item] for item in SUMMARIES[dataset])
-        percents = tables.printed_shares(shares)
-        percents, where = {"accuracy": percents["accuracy"], "share": percents["attack"]}, {"norm": "l2"}
-    columns = {(split, what): {ab: row[split] for ab, row in rows.items()}
-               for what, rows in percents.items() for split in SPLITS}
+        percents, where = tables.printed_shares(shares), {"norm": "l2"}
+    columns = {(split, what): {ab: row[split] for ab, row in percents[key].items()}
+               for what, key in (("accuracy", "accuracy"), ("share", "attack")) for split in SPLITS}
     for split in SPLITS:
         rows = tables.printed(norms, split=split, **where)
         columns |= {(split, what): {ab: row[what] for ab, row in rows.items()} for what in ("mean", "std")}
@@ -230,15 +227,6 @@ def _cells(columns):
     return {what: text for what, text in texts.items() if "nan" not in text}
 
 
-def on_all_pairs(scores):
-    """Readings (network, epochs, zero) measured on every pair there is, the nearest first: scores by pair.
-
-    scores   what `scores` returns
-    """
-    by_pair = scores.groupby(["network", "epochs", "zero", "pair"]).score.mean().unstack().dropna()
-    return by_pair.iloc[by_pair.mean(axis=1).argsort()]
-
-
 def draw_misfits(runs, printed):
     """Misfits of all networks of the screen's epochs, a line a network, the nearest first; a marker a pair.
 
@@ -277,14 +265,16 @@ def again_facts(runs, pages, printed):
 
     pages   runs of the page on CIFAR-10, which trained the chosen network on a pair of the study once more
     """
-    second = {experiments.name_of("cifar10", u["class_a"], u["class_b"]): u for u in pages.to_dict("records")}
+    second = {experiments.name_of("cifar10", *ab): u for ab, u in figures.by_problem(pages).items()}
     first = {u["pair"]: u for u in in_order(runs)
              if (u["network"], u["length"], u["again"]) == (CHOSEN, EPOCHS, 0) and u["pair"] in second}
     for pair, u in first.items():
         ours, other = (score(measured(v, zero=True), printed.loc[PAIRS[pair]], printed)
                        for v in (u, second[pair]))
         if abs(ours - other) > 1e-9:   # else the page shows the study's own run
-            margin = (MARGIN - 1) * on_all_pairs(scores(runs, printed)).iloc[0].mean()
+            # a tenth of the smallest mean misfit over all pairs
+            means = scores(runs, printed).groupby(["network", "epochs", "zero", "pair"]).score.mean()
+            margin = (MARGIN - 1) * means.unstack().dropna().mean(axis=1).min()
             return {"pair": pair, "first": ours, "again": other, "margin": margin} if (
                 abs(ours - other) > margin) else {}
     return {}
@@ -301,9 +291,8 @@ def literal_facts(runs, printed):
 
 def beside_literal(pages, as_printed, printed):
     """A row a pair of CIFAR-10 on which both networks are trained: their misfits."""
-    chosen, literal = ({} if frame.empty else {
-        ab: score(measured(u, zero=True), printed.loc[ab], printed)
-        for ab, u in figures.measured(frame).items()} for frame in (pages, as_printed))
+    chosen, literal = ({ab: score(measured(u, zero=True), printed.loc[ab], printed)
+                        for ab, u in figures.by_problem(frame).items()} for frame in (pages, as_printed))
     return [{"pair": experiments.name_of("cifar10", *ab), "half of dropout and epochs": chosen[ab],
              "as printed": literal[ab], "used for the choice": ab in PAIRS.values()}
             for ab in chosen if ab in literal]
@@ -340,8 +329,7 @@ def bias(paper, *frames):
     rows = []
     for dataset, runs in zip(TESTED, frames):
         wanted = published(paper, dataset)
-        larger = figures.LARGER_SIGN if dataset == "gtsrb" else None
-        good = figures.measured(figures.learned(runs, larger))
+        good = figures.by_problem(figures.learned(runs))
         off = [measured(u, zero=True)[split, "share"] - wanted.loc[ab][split, "share"]
                for ab, u in good.items() for split in SPLITS]
         if off:
@@ -362,20 +350,18 @@ def bias_of_tables(paper, runs):
     Mean difference with its 95% t interval over problems (also in words), mean absolute difference, n, and
     whether ours is 0 on every problem.
     """
-    columns = {}
-    for key, printed in tables.cifar10_shares(paper).items():
-        item = {"accuracy": "table-4", "attack": "table-5"} | tables.RANDOM
+    runs, columns = figures.by_problem(runs), {}
+    for key, item in tables.CIFAR10.items():
+        printed = tables.printed(paper[item])
         for split in SPLITS:
-            columns[paper[item[key]].label, f"{SHARE_NAMES[key]}, {figures.SETS[split]}, %"] = [
-                (row[split].value, printed[row["class_a"], row["class_b"]][split])
-                for row in tables.shares(runs, key)]
+            columns[paper[item].label, f"{SHARE_NAMES[key]}, {figures.SETS[split]}, %"] = [
+                (tables.percent(u[split], key), printed[ab][split]) for ab, u in runs.items()]
     for item, norm in (("table-6", "l2"), ("table-7", "l1"), ("table-8", "linf")):
         for split in SPLITS:
-            printed, ours = tables.printed(paper[item], split=split), tables.sizes(runs, norm)
+            printed = tables.printed(paper[item], split=split)
             for what, words in (("mean", "mean"), ("std", "standard deviation of the")):
                 columns[paper[item].label, f"{words} {figures.NORMS[norm]}, {figures.SETS[split]}"] = [
-                    (row[what], printed[row["class_a"], row["class_b"]][what])
-                    for row in ours if row["split"] == split]
+                    (u[split]["attack"][norm][what], printed[ab][what]) for ab, u in runs.items()]
     rows = []
     for (table, column), both in sorted(columns.items(), key=lambda of: int(of[0][0].split()[1])):
         off = np.array([own - paper for own, paper in both if own is not None])
@@ -428,10 +414,10 @@ def rank_facts(runs, printed):
             for key in ("attack", 10)}
     if min(map(len, both.values())) < 3:
         return {}
-    single = [(tables.share(part, "attack"), printed["attack"][p]["test"]) for p, part in (
-        (p, u["test"]) for p, u in figures.measured(runs).items()) if p in shares["attack"]["percents"]]
-    facts = {"n": len(both["attack"]), "outside": sum(
-        not share["low"] <= published <= share["high"] for share, published in single)}
+    there = figures.by_problem(runs)
+    intervals = {p: tables.share(there[p]["test"], "attack") for p in shares["attack"]["percents"]}
+    facts = {"n": len(intervals), "outside": sum(
+        not share["low"] <= printed["attack"][p]["test"] <= share["high"] for p, share in intervals.items())}
     for name, pairs in zip(("attack", "ten"), both.values()):
         ours, published = np.array(pairs).T
         rank = float(rank_correlations(ours[None], published[None])[0])
@@ -449,8 +435,7 @@ def shares_of_test(paper, *frames):
     """
     shares = {}
     for dataset, runs in zip(TESTED, frames):
-        larger, wanted = figures.LARGER_SIGN if dataset == "gtsrb" else None, published(paper, dataset)
-        good = figures.measured(figures.learned(runs, larger))
+        wanted, good = published(paper, dataset), figures.by_problem(figures.learned(runs))
         tried = {p: u["test"] for p, u in good.items() if u["test"]["tried"]}
         if tried:
             shares[dataset] = {
@@ -494,12 +479,9 @@ def draw_test(shares):
 
 # ---- the chosen network on the pages of Section 7.2 ------------------------------------------------------
 def fitted(rows):
-    """Rows of Tables 4 to 6; the cells by which the network was chosen, those of `PAIRS`, are marked."""
-    def marked(row):
-        if "mean" in row:
-            return row | {"status": FITTED}
-        return row | {split: replace(row[split], status=FITTED) for split in SPLITS}
-    return [marked(row) if (row["class_a"], row["class_b"]) in PAIRS.values() else row for row in rows]
+    """Rows of Tables 4 to 6; those of `PAIRS`, by whose values the network was chosen, are marked."""
+    return [row | {"status": FITTED} if (row["class_a"], row["class_b"]) in PAIRS.values() else row
+            for row in rows]
 
 
 def facts_of_signs(runs, printed, of):
@@ -508,10 +490,10 @@ def facts_of_signs(runs, printed, of):
 
     "lowest" says whether no other network whose training succeeded has a lower accuracy.
     """
-    facts = figures.box_facts(runs, printed, of, figures.LARGER_SIGN)
+    facts = figures.box_facts(runs, printed, of)
     if len(facts.get("odd", ())) != 1:
         return facts
-    good = figures.measured(figures.learned(runs, figures.LARGER_SIGN))
+    good = figures.by_problem(figures.learned(runs))
     accuracy = {p: tables.percent(u["test"], "accuracy") for p, u in good.items()}
     odd, = facts["odd"]
     return facts | {"odd_pair": figures.name(odd, experiments.CLASSES["gtsrb"]),
@@ -532,16 +514,15 @@ def limit_of_signs(facts):
     return words + failed * bool(facts["failed"]) + "."
 
 
-def as_printed_in_words(runs, plain, printed, larger=None):
+def as_printed_in_words(runs, plain, printed):
     """How far the attackable shares of the chosen network and of Table 2 as printed are from the published
     ones, on the problems on which both trainings succeeded; nothing of none.
 
     plain     runs of the network of Table 2 as printed
     printed   {"attack": {problem: published row}}
-    larger    see `figures.has_learned`
     """
     trained = [{(u["class_a"], u["class_b"]): tables.percent(u["test"], "attack")
-                for u in succeeded(frame, larger)} for frame in (runs, plain)]
+                for u in succeeded(frame)} for frame in (runs, plain)]
     if not (both := set.intersection(*map(set, trained))):
         return ""
     ours, others = (prose.short(prose.mean([abs(shares[p] - printed["attack"][p]["test"]) for p in both]))
@@ -551,18 +532,17 @@ def as_printed_in_words(runs, plain, printed, larger=None):
             "our training (mean absolute; images of zero gradient count).")
 
 
-def succeeded(runs, larger=None):
+def succeeded(runs):
     """The runs, as dicts, whose network `figures.has_learned` its problem and was attacked."""
-    return [u for u in runs.to_dict("records") if u["test"]["tried"] and figures.has_learned(
-        (u["class_a"], u["class_b"]), tables.percent(u["train"], "accuracy"), larger)]
+    return [u for u in runs.to_dict("records") if u["test"]["tried"] and figures.has_learned(u)]
 
 
-def good_trainings(again, printed, larger=None):
+def good_trainings(again, printed):
     """Attackable test shares over the further trainings of one problem that succeeded; {} of fewer than two.
 
     {"n" trainings "of" all, "low" and "high" (the ends of their shares), "paper"}
     """
-    good = succeeded(again, larger)
+    good = succeeded(again)
     if len(good) < 2:
         return {}
     shares = [tables.percent(u["test"], "attack") for u in good]
@@ -581,8 +561,7 @@ def reading_rows(printed, chosen, *frames):
         (READINGS[experiments.reading(u["architecture"])], u) for f in frames for u in f.to_dict("records")]
     networks = pd.DataFrame([{
         "reading": name, "problem": problem, "found": tables.flipped_by_step(u["test"])["percent"],
-        "zero": tables.percent(u["test"], "attack"), "failed": not figures.has_learned(
-            problem, tables.percent(u["train"], "accuracy"), figures.LARGER_SIGN)}
+        "zero": tables.percent(u["test"], "attack"), "failed": not figures.has_learned(u)}
         for name, u in runs for problem in [(u["class_a"], u["class_b"])]])
     rows = []
     for name, some in networks.groupby("reading", sort=False):
@@ -599,8 +578,7 @@ def accuracies_of_splits(images, whole):
 
     "signs": how many physical signs the smallest of their test sets of whole tracks shows at full scale.
     """
-    single, by_track = (figures.measured(figures.learned(runs, figures.LARGER_SIGN))
-                        for runs in (images, whole))
+    single, by_track = (figures.by_problem(figures.learned(runs)) for runs in (images, whole))
     both = single.keys() & by_track.keys()
     signs = [sum(round(HELD_OUT[sign] / FRAMES) for sign in problem) for problem in both]
     return both and {"problems": len(both), "signs": min(signs), **{

@@ -76,11 +76,6 @@ def problem(row):
     return f"{row['class_a']} vs {row['class_b']}"
 
 
-def consecutive(runs):
-    """The problems of a class and the next one, those that figures and Table 1 show."""
-    return runs[runs.class_b == runs.class_a + 1] if len(runs) else runs
-
-
 def shares(runs, key):
     """Rows of Tables 4, 5 and 9 to 12: `train` and `test` in per cent; the key is that of `share`."""
     return [{"class_a": run["class_a"], "class_b": run["class_b"]} | {
@@ -125,12 +120,12 @@ def printed(item, **where):
 
 
 RANDOM = dict(zip(DELTAS, ("table-9", "table-10", "table-11", "table-12")))     # of CIFAR-10, by delta
+CIFAR10 = {"accuracy": "table-4", "attack": "table-5"} | RANDOM    # by the key of the `share` that is printed
 
 
 def cifar10_shares(paper):
     """`{key of a share: printed}` of Tables 4, 5 and 9 to 12; `paper` has the reference items by id."""
-    return {key: printed(paper[item])
-            for key, item in ({"accuracy": "table-4", "attack": "table-5"} | RANDOM).items()}
+    return {key: printed(paper[item]) for key, item in CIFAR10.items()}
 
 
 def printed_shares(item):
