@@ -210,7 +210,7 @@ def chances(check, paper, findings, *, pool, draws, generator):
 
 
 def passes(random, printed):
-    """Does the check say of the random table what it says of the printed one?"""
+    """Whether a check has the same outcome on the random table as on the printed one."""
     if random.verdict == "confirms":
         return True
     if printed.verdict == "confirms" or random.held is None:
@@ -284,14 +284,12 @@ def draw_counts(findings):
     rows = {"all five papers": Counter(f.verdict for f in findings)} | {
         short: Counter(f.verdict for f in findings if f.paper == key)
         for key, short in reference.SHORT.items()}
-    for y, of in enumerate(rows.values()):
-        left = 0
-        for verdict, shade in SHADES.items():
-            ax.barh(y, of[verdict], left=left, color=shade, edgecolor="white", label=None if y else verdict)
-            if of[verdict]:
-                ax.text(left + of[verdict] / 2, y, of[verdict], ha="center", va="center")
-            left += of[verdict]
-    ax.set(yticks=range(len(rows)), yticklabels=rows, xlabel="statements checked without an experiment")
+    counts = np.array([[of[verdict] for verdict in SHADES] for of in rows.values()])
+    for n, (verdict, shade) in enumerate(SHADES.items()):
+        drawn = ax.barh([*rows], counts[:, n], left=counts[:, :n].sum(1), color=shade, edgecolor="white",
+                        label=verdict)
+        ax.bar_label(drawn, [str(count or "") for count in counts[:, n]], label_type="center")
+    ax.set(xlabel="statements checked without an experiment")
     ax.invert_yaxis()
     ax.legend(loc="lower center", bbox_to_anchor=(0.45, 1), ncols=len(SHADES), columnspacing=1.2)
     return figure

@@ -50,9 +50,8 @@ def printed(paper, item, **wanted):
 
 def runs_of(experiment):
     """The recorded runs of an experiment, a row a run."""
-    published, labels = experiment.planned()
-    there = recorded(experiment, published, labels).recorded
-    return pd.DataFrame([labels.get(name, {}) | run.row for name, run in there.items()])
+    there = recorded(experiment, *experiment.planned())
+    return pd.DataFrame([there.labels.get(name, {}) | run.row for name, run in there.recorded.items()])
 
 
 def on_pairs(experiment, table, leave=()):
@@ -62,18 +61,16 @@ def on_pairs(experiment, table, leave=()):
     leave   pairs of classes that are left out
     """
     runs = figures.learned(runs_of(experiment))
-    parts = {(u["class_a"], u["class_b"]): u["test"] for u in runs.to_dict("records")
-             if (u["class_a"], u["class_b"]) not in leave}
+    parts = {p: u["test"] for p, u in figures.by_problem(runs).items() if p not in leave}
     steps = pd.Series([tables.flipped_by_step(part)["percent"] for part in parts.values()])
     counted = np.mean([tables.percent(part, "attack") for part in parts.values()])      # zero gradients, too
-    logit = np.mean([part["logit_attack"]["susceptibility"]["percent"] for part in parts.values()])
     one = [tables.share(part, 1) for part in parts.values()]
     noise = percentage(*(sum(share[name] for share in one) for name in ("hits", "of")))
     ten = [tables.percent(part, 10) for part in parts.values()]
     paper = [published["test"] for published in reference.paper("sutton")[table].rows
              if published.get("quantity") in (None, tables.QUANTITIES["attack"])
              and (published["class_a"], published["class_b"]) in parts]
-    return {"pairs": len(parts), "of": [*parts], "step": steps.mean(), "counted": counted, "logit": logit,
+    return {"pairs": len(parts), "of": [*parts], "step": steps.mean(), "counted": counted,
             "over": beyond.interval(steps), "samples": int(runs.draws.max()),
             "noise": noise, "one": noise["hits"] or "none", "perturbed": noise["of"],
             "ten": float(np.mean([share for share in ten if share is not None])), "paper": np.mean(paper)}

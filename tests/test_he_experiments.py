@@ -129,5 +129,5 @@ def test_misclassified_noisy_copies_are_counted():
     shares = {"own": [1.0, 0.0], "others": [0.5, 0.0], "cube": [0.25, 0.0], "clean": [0.0, 1.0]}
     runs = pd.DataFrame([{"run": f"b{n}", "network": "mnist-normal", "counts": [True, False], **shares}
                          for n in (0, 1)])
-    row = figures.misread_under_noise(runs)     # without an example there is nothing to count
+    row = figures.misclassified_under_noise(runs)     # without an example there is nothing to count
     assert row == {"network": "SqueezeNet 1.1", "images": 2, "own": 100, "others": 50, "cube": 25, "clean": 0}

@@ -126,7 +126,7 @@ page.text(examples, photographs.votes,
 # The table gives the mean share of misclassified copies of OptMargin's examples.
 
 # %%
-page.extra("other-noises-imagenet", noises, lambda runs: [figures.misread_under_noise(runs)],
+page.extra("other-noises-imagenet", noises, lambda runs: [figures.misclassified_under_noise(runs)],
            "Misclassified noisy copies of OptMargin's examples, mean over images",
            header={"network": "network", "images": "images"} | figures.NOISES)
 page.text((noises, examples), photographs.fitted,

@@ -42,15 +42,12 @@ import numpy as np
 from skimage.metrics import structural_similarity
 
 from papers.ren import experiments, figures
-from papers.ren.figures import over_nets
-from report import display, reference
+from report import display, prose
 from report.page import start
 from report.verdict import equality
 from shared import similarity
 
 page = start("ren/ii_networks", globals())
-paper = reference.paper("ren")
-UNIFORM = ("white", "black")
 
 # %% [markdown]
 # ## The idea
@@ -183,7 +180,7 @@ FITTED = "fitted: the training recipe was chosen for accuracies near the publish
 def by_architecture(networks, **columns):
     """Means over nets, with spread and number, of some columns: one cell for each architecture."""
     return {f"architecture_{cell.pop('architecture')}": cell
-            for cell in over_nets(networks, ("architecture",), columns)}
+            for cell in figures.over_nets(networks, ("architecture",), columns)}
 
 
 def rows(networks):
@@ -192,7 +189,7 @@ def rows(networks):
         column: {"value_pct": replace(cell["value_pct"], status=FITTED)}
         for column, cell in by_architecture(networks, value_pct=f"{part}_pct").items()}}
         for part in ("train", "test")]
-    for name in UNIFORM:
+    for name in figures.UNIFORM:
         given = networks.groupby("architecture")[f"{name}_class"]
         most = {a: classes.mode().tolist() for a, classes in given}
         tied = {a: f" each for {' and '.join(map(str, best))}" * (len(best) > 1) for a, best in most.items()}
@@ -216,7 +213,7 @@ page.table("table-2", networks, rows)
 # %%
 def layer_rows(networks):
     """Table I: our layers in the printed places, and below them the accuracies that its caption prints."""
-    printed = paper["table-1"].rows
+    printed = figures.PAPER["table-1"].rows
     rows = [{k: row[k] for k in ("printed_row", "layer")} for row in printed]
     for architecture, nets in networks.groupby("architecture"):
         column = f"architecture_{architecture}"
@@ -299,19 +296,19 @@ known = page.best(networks)
 facts = figures.uniform_labels(known)
 page.box(
     "Which digit do networks assign to an all-white or all-black image?",
-    figures.first(
+    prose.first(
         facts, ("always", "All our networks label black {label}, but the label of white changes from "
                           "training to training."),
         ("differ", "The label of white changes from training to training, that of black less often."),
         "White gets {white.labels} different labels from {networks} networks."),
-    figures.first(
+    prose.first(
         facts, ("differ",
                 "Black is labelled {label} by {black} of {networks} networks of three architectures (paper: "
                 "{paper.black} of {paper.networks}). White gets {white.labels} different labels; in each "
                 "architecture, networks that differ only in their seed disagree on it."),
         "Black is labelled {label} by {black} of {networks} networks (paper: {paper.black} of "
         "{paper.networks})."),
-    figures.first(facts, ("differ", "So a published label of white describes one training only."), ""),
+    prose.first(facts, ("differ", "So a published label of white describes one training only."), ""),
     facts=facts, picture=figures.draw_labels(known) if facts else None, alt=ANSWERS_ALT)
 
 # %%

@@ -42,7 +42,7 @@ iterations: int = 9  # most mixtures per search [1..]
 import matplotlib.pyplot as plt
 
 from papers.ren import experiments, figures, trainings
-from report import display
+from report import display, prose
 from report.page import start
 
 page = start("ren/iv_simulation", globals())
@@ -264,16 +264,16 @@ best = page.best(searches)
 facts = figures.spread(best)
 page.box(
     "How far can a digit be mixed with white before its label changes?",
-    figures.first(facts, ("as_much", "That depends on the training run about as much as on the "
-                                     "architecture."),
-                  ("more", "That depends more on the training run than on the architecture."),
-                  "That depends on the architecture and on the training run."),
+    prose.first(facts, ("as_much", "That depends on the training run about as much as on the "
+                                   "architecture."),
+                ("more", "That depends more on the training run than on the architecture."),
+                "That depends on the architecture and on the training run."),
     "The last mixture that keeps the label has a mean similarity to its digit (SSIM; lower: mixed farther) "
     "of {a.lowest:.2f} to {a.highest:.2f} in {trainings} trainings of "
-    + figures.first(facts, ("widest", "the most variable"), "one") + " architecture (paper: "
+    + prose.first(facts, ("widest", "the most variable"), "one") + " architecture (paper: "
     "{paper:.2f}); the means of {architectures} architectures span {least:.2f} to {most:.2f}.",
-    figures.first(facts, ("apart", "With black, one architecture's labels change {apart} than the "
-                            "others' in every training."), ""),
+    prose.first(facts, ("apart", "With black, one architecture's labels change {apart} than the "
+                          "others' in every training."), ""),
     facts=facts, picture=figures.draw_trainings(best) if facts else None,
     alt="Six rows, three architectures towards white and towards black: a dot for each training, a tick for "
         "the published network. The dots of one row are as far apart as the rows towards white.")

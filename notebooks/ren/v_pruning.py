@@ -47,7 +47,7 @@ digit: int = 0  # Figure 3 shows the first test image from this index on that su
 import matplotlib.pyplot as plt
 
 from papers.ren import claims, experiments, figures
-from report import display
+from report import display, prose
 from report.page import start
 
 page = start("ren/v_pruning", globals())
@@ -296,12 +296,12 @@ GROWTH = "{n} networks; both effects grow at {shown} of {steps} increases of pru
 PRICE = "but labels change nearer to the digit (less robust)."
 page.box(
     "Does pruning (greys become black or white) make look-alike images with different labels differ?",
-    figures.first(facts, ("always", f"Yes, {PRICE}"), ("traded", f"Mostly, {PRICE}"),
-                  ("differ", "With the strongest pruning they do."), "Not in these networks."),
+    prose.first(facts, ("always", f"Yes, {PRICE}"), ("traded", f"Mostly, {PRICE}"),
+                ("differ", "With the strongest pruning they do."), "Not in these networks."),
     "In mixtures with white the strongest pruning lowers the similarity across the label change from "
     "{sides.plain:.3f} to {sides.pruned:.2f} (paper: {sides.paper:.2f}) and raises that of digit and last "
     "image with its label from {digit.plain:.2f} to {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
-    figures.first(facts, ("traded", f"{GROWTH}."), ""),
+    prose.first(facts, ("traded", f"{GROWTH}."), ""),
     facts=facts, picture=figures.draw_pruning(best) if facts else None,
     alt="Two panels, towards white and black, without pruning and at three strengths of it: the similarity "
         "of the two sides mostly falls, that of digit and last image with its label mostly rises.")

@@ -1,4 +1,4 @@
-"""What `chen` alone asks of the attacks: PGD beyond white, Euclidean steps in an L-inf ball, half batches."""
+"""Attacks of `chen` alone: PGD beyond white, Euclidean steps in an L-inf ball, half-adversarial batches."""
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -3,7 +3,6 @@ import math
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 from torch import nn
 
 from papers.chen import experiments, figures, models, pictures, ranking
@@ -198,18 +197,17 @@ def draw_scores(runs):
 
 def draw_cnns(runs, printed):
     """Attack success and ROBY of the four CNNs on each data set beside the published values."""
-    runs = runs.to_dict("records")
-    ours = {f"{experiments.SPELT[u['model']]}, {experiments.DATASETS[u['dataset']]}": u for u in runs}
+    nets = figures.networks(runs)
+    names = nets.model + ", " + nets.dataset
     paper = {f"{row['model']}, {row['dataset']}": row for row in printed}
-    names = [name for name in paper if name in ours]
-    nets = {name: figures.networks(pd.DataFrame([u])).iloc[0] for name, u in ours.items()}
+    paper = {name: row for name, row in paper.items() if name in {*names}}
+    flipped = dict(zip(names, (figures.percent(u, "text") for u in runs.to_dict("records"))))
+    scores = dict(zip(names, nets[["roby_2", "roby_low", "roby_high"]].to_numpy(float)))
     return pictures.dots({
-        "label flipped, %": {"series": {"ours": {n: figures.percent(ours[n], "text") for n in names}},
-                             "published": {name: 100 * paper[name]["asr"] for name in names},
-                             "limits": (0, 101)},
-        "ROBY": {"series": {"ours": {name: nets[name][["roby_2", "roby_low", "roby_high"]].astype(float)
-                                     for name in names}},
-                 "published": {name: paper[name]["roby"] for name in names}}}, names)
+        "label flipped, %": {"series": {"ours": flipped}, "limits": (0, 101),
+                             "published": {name: 100 * row["asr"] for name, row in paper.items()}},
+        "ROBY": {"series": {"ours": scores}, "published": {
+            name: row["roby"] for name, row in paper.items()}}}, [*paper])
 
 
 def draw_sides(runs):

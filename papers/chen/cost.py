@@ -10,7 +10,7 @@ from report import display, prose
 
 IMAGES = 10_000         # test images of ROBY, and of the attack as the paper counts them
 STEPS = 40
-# Percent: one forward pass over all steps, each of a forward pass and a backward one of two forward passes.
+# Share of ROBY in PGD's time, in percent, if a backward pass takes as long as two forward passes.
 EXPECTED = 100 / (3 * STEPS)
 
 
@@ -39,7 +39,6 @@ def costs(results, runs):
 
     share    ROBY with its forward pass in float32, over the attack
     alike    the forward pass in the arithmetic of the attack, over the attack
-    slower   the forward pass in float32 over that in the arithmetic of the attack
     """
     rows = []
     for u in runs.to_dict("records"):
@@ -49,8 +48,7 @@ def costs(results, runs):
                      "steps": experiments.attacks_on(u["dataset"])["text"].steps, "forward": forward,
                      "roby": measure, "pgd": times["text"] * scaled, "bf16": in_bf16(results, u),
                      "share": 100 * (forward + measure) / (times["text"] * scaled),
-                     "alike": 100 * times["forward_attacked"] / times["text"],
-                     "slower": forward / (times["forward_attacked"] * scaled)})
+                     "alike": 100 * times["forward_attacked"] / times["text"]})
     return rows
 
 
@@ -98,15 +96,15 @@ def shares(rows):
 
 
 # ---- pictures --------------------------------------------------------------------------------------------
-def draw_passes(steps=STEPS):
+def draw_passes():
     """Passes over the images: one for ROBY, one forward and one backward pass a step for the attack.
 
     A backward pass is drawn at its longest, as two forward passes.
     """
     figure, ax = plt.subplots(figsize=(display.WIDEST, 1.5))
     ax.broken_barh([(0, 0.9)], (0.75, 0.5), color=display.PALETTE[0], label="forward pass")
-    ax.broken_barh([(3 * n, 0.9) for n in range(steps)], (-0.25, 0.5), color=display.PALETTE[0])
-    ax.broken_barh([(3 * n + 1, 1.8) for n in range(steps)], (-0.25, 0.5), color=display.PALETTE[1],
+    ax.broken_barh([(3 * n, 0.9) for n in range(STEPS)], (-0.25, 0.5), color=display.PALETTE[0])
+    ax.broken_barh([(3 * n + 1, 1.8) for n in range(STEPS)], (-0.25, 0.5), color=display.PALETTE[1],
                    label="backward pass, at most about twice as long")
     ax.set(yticks=(1, 0), yticklabels=("ROBY", "PGD"), xlabel="time, in forward passes", ylim=(-0.5, 1.5))
     figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)

@@ -135,8 +135,7 @@ def facts(*frames):
     gaps = {samples: [change(*both[name], samples)[0] for name in by_success] for samples in SAMPLES}
     half = len(both) // 2
     models = pd.DataFrame(both.keys(), columns=("data", "model")).groupby("data", sort=False).model
-    return {"pairs": len(both), "all": len(PRINTED), "true": counts(both, TRUE),
-            "predicted": counts(both, PREDICTED),
+    return {"all": len(PRINTED), "true": counts(both, TRUE), "predicted": counts(both, PREDICTED),
             "names": " and ".join(f"{len(names)} on {data}" for data, names in models),
             "flipped": figures.between(100 * figures.success(pair[1], "text") for pair in both.values()),
             "unprotected": sum(figures.success(pair[1], "text") > 0.5 for pair in both.values()),
@@ -263,12 +262,11 @@ def draw_neighbours(natural, robust):
 
 def draw_slopes(*frames):
     """ROBY on clean images of each natural network and of its robust one."""
-    both = pairs(*frames)
+    ends = [[measures(u)["original"] for u in pair] for pair in pairs(*frames).values()]
     figure, ax = plt.subplots(figsize=(4.2, 3.4))
     for sign, word in ((-1, "falls"), (1, "rises")):
-        ends = {name: [measures(u)["original"] for u in pair] for name, pair in both.items()}
-        some = {name: pair for name, pair in ends.items() if np.sign(pair[1] - pair[0]) == sign}
-        for n, pair in enumerate(some.values()):
+        some = [pair for pair in ends if np.sign(pair[1] - pair[0]) == sign]
+        for n, pair in enumerate(some):
             ax.plot((0, 1), pair, "o-", color=display.PALETTE[sign > 0], ms=4, lw=1.5,
                     label=f"ROBY {word}: {len(some)}" if n == 0 else None)
     ax.set(xticks=(0, 1), xticklabels=("natural", "adversarially trained"), xlim=(-0.2, 1.2),

@@ -296,12 +296,12 @@ def draw_changes(rows):
                           for axis, key in panels.items()})
 
 
-def draw_plane(generator, factors=(1, 3)):
+def draw_plane(generator):
     """Three classes in a plane, moved apart: their centres, widths and distances, and the scores of both."""
     centres, noise = np.array([[0, 0], [1.2, 0], [-0.2, 2.1]]), generator.normal(size=(3, 50, 2))
     widths = np.array([0.3, 0.32, 0.34])
-    figure, axes = plt.subplots(1, len(factors), figsize=(6.2, 2.8))
-    for ax, factor in zip(axes, factors):
+    figure, axes = plt.subplots(1, 2, figsize=(6.2, 2.8))
+    for ax, factor in zip(axes, (1, 3)):
         features = factor * centres[:, None] + widths[:, None, None] * noise
         layout = roby.layout(torch.from_numpy(features.reshape(-1, 2)), torch.arange(3).repeat_interleave(50))
         numbers = roby.roby(layout)

@@ -52,16 +52,16 @@ def dots(panels, names=None, *, tick="paper"):
 
 
 # ---- classes in a plane ----------------------------------------------------------------------------------
-def rings(seed=0, samples=60):
+def rings():
     """Points [n, 2] of two classes in [0, 1], an arc inside another, and their labels [n]."""
-    draw = np.random.default_rng(seed)
-    y = np.arange(samples) % 2
-    angle, radius = draw.uniform(0, np.pi, samples), np.where(y, 0.46, 0.24) + draw.normal(0, 0.02, samples)
+    draw = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    angle, radius = draw.uniform(0, np.pi, 60), np.where(y, 0.46, 0.24) + draw.normal(0, 0.02, 60)
     points = np.stack([0.5 + radius * np.cos(angle), 0.3 + radius * np.sin(angle)], 1)
     return torch.tensor(points, dtype=torch.float32), torch.tensor(y)
 
 
-def fitted(points, labels, *, hidden, radius=0.0, steps=400):
+def fitted(points, labels, *, hidden, radius=0.0):
     """A network with two hidden layers that has learned points of a plane.
 
     radius  of the square around each point in which an attack may move it before each step of the training
@@ -71,7 +71,7 @@ def fitted(points, labels, *, hidden, radius=0.0, steps=400):
         net = nn.Sequential(nn.Linear(2, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(),
                             nn.Linear(hidden, 2))
     optimiser = torch.optim.Adam(net.parameters(), lr=0.01)
-    for _ in range(steps):
+    for _ in range(400):
         moved = points
         for _ in range(3 if radius else 0):
             moved = moved.detach().requires_grad_()

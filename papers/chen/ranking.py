@@ -294,8 +294,7 @@ def box_facts(runs, again):
         return {}
     printed = pd.DataFrame([row for row in PRINTED if row["dataset"] == MNIST])
     return ranked(nets.roby_2, nets.asr_third) | {
-        "data": MNIST, "networks": len(nets), "seeds": len(seeds), "model": seeds.model.iloc[0],
-        "linf": ranked(nets.roby_inf, nets.asr_third),
+        "data": MNIST, "networks": len(nets), "linf": ranked(nets.roby_inf, nets.asr_third),
         "paper": min(agreement(printed[f"roby_{norm}"], printed[f"asr_{norm}"]) for norm in figures.NORMS),
         **{f"{who}_{end}": value for who, some in (("all", nets), ("seeds", seeds))
            for end, value in (("low", some.roby_2.min()), ("high", some.roby_2.max()))}}
@@ -378,8 +377,7 @@ def spread(runs, again):
     gaps = np.abs(np.subtract.outer(nets.roby_2.values, nets.roby_2.values))[np.triu_indices(len(nets), 1)]
     return facts | {"limit": float(limit), "pairs": len(gaps), "apart": int((gaps > limit).sum()),
                     "rank": agreement(seeds.roby_2, seeds.asr_third),
-                    "flipped": figures.between(100 * seeds.asr_third),
-                    "share": 100 * (facts["seeds"]["sd"] / facts["all"]["sd"]) ** 2}
+                    "flipped": figures.between(100 * seeds.asr_third)}
 
 
 def draw_spread(runs, again, words="architectures", paper=None):

@@ -262,7 +262,7 @@ NOISES = {"own": "the attack's own vectors, %", "others": "new vectors of the sa
           "clean": "benign images, new vectors, %"}
 
 
-def misread_under_noise(runs):
+def misclassified_under_noise(runs):
     """Mean shares of `experiments.under_noise` in percent over the examples, and how many these are."""
     rows = unnest(runs, "counts", *NOISES)
     own = rows[rows.counts.astype(bool)]

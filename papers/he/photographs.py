@@ -50,7 +50,7 @@ def sizes(runs):
 
 def fitted(noises, examples):
     """Facts: how far the examples' success under their own noise carries over to other noise; {} of none."""
-    misread = figures.misread_under_noise(noises)
+    misread = figures.misclassified_under_noise(noises)
     if misread["own"] is None:
         return {}
     rows = tidy.unnest(noises, "counts", "others")

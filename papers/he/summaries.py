@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from papers.he import boundary, claims, figures
+from papers.he import boundary, claims, figures, photographs
 from report import display, record
 from report.cell import Cell, bare
 from report.tidy import unnest
@@ -205,7 +205,6 @@ def draw_kinds(distances):
 def draw_copies(examples, noises):
     """Shares of OptMargin's noisy copies that are misclassified, a dot an image; accuracies of the vote."""
     rows, copies = figures.examples(examples, "region"), unnest(noises, "counts", "own", "others")
-    printed = {row["attack"]: row["region_accuracy_pct"] for row in figures.PAPER["table-5"].rows}
     figure, (left, right) = plt.subplots(1, 2, figsize=(NARROW, 3), sharey=True)
     for place, kind in enumerate(("own", "others")):
         shares = (100 * copies[kind][copies.counts.astype(bool)]).tolist()
@@ -217,7 +216,7 @@ def draw_copies(examples, noises):
     kinds = ("benign", "margin")
     truths = [figures.only(rows, "imagenet", kind).region for kind in kinds]
     bars(right, np.arange(2), [percentage(int(t.sum()), len(t)) for t in truths], width=0.6,
-         published=[printed[figures.KINDS[kind]] for kind in kinds],
+         published=[photographs.PRINTED[figures.KINDS[kind]] for kind in kinds],
          color=[figures.COLOURS[kind] for kind in kinds])
     right.set_xticks((0, 1), ["clean", "attacked\n(OptMargin)"])
     right.set_title("vote is right, %")

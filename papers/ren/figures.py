@@ -13,7 +13,6 @@ from papers.ren.experiments import ARCHITECTURES, SETTINGS, UNPRUNED
 from report import display, reference
 from report.cell import Cell, bare
 from report.comparison import LEAST
-from report.prose import first as first
 from report.verdict import equality
 from shared import borderline
 from shared.borderline import UNIFORM

@@ -1,5 +1,6 @@
 """Kinds of regions and the alarm by disagreement (Section 2.4): facts, rows and pictures."""
 import matplotlib.pyplot as plt
+import numpy as np
 
 from papers.shu import beyond, figures
 from report import display
@@ -12,11 +13,6 @@ THRESHOLDS = {1: "1: attacked network wrong on at least half, another on at most
               3: "3: attacked network wrong on at most 5%, another on at least half", None: "none of these"}
 
 
-def _disagreeing(agreement):
-    """Counts by how many others agree with the first network, of right and of wrong images together."""
-    return [right + wrong for right, wrong in zip(*agreement)]
-
-
 def _in_percent(share):
     return None if share is None else 100 * share
 
@@ -25,7 +21,7 @@ def by_type(runs):
     """A row a type: boxes, and the mean share of their samples on which all networks raise the alarm."""
     percents = {kind: [] for kind in THRESHOLDS}
     for box in (box for run in runs.to_dict("records") for box in figures.regions(run).values()):
-        alarm = float(boxes.alarm(_disagreeing(box.at("agreement")))[-1])
+        alarm = float(boxes.alarm(np.sum(box.at("agreement"), 0))[-1])
         percents[NUMBERS[boxes.kind(box.at("rates"))]].append(100 * alarm)
     return [{"type": THRESHOLDS[kind], "boxes": len(values), "alarm": mean(values)}
             for kind, values in percents.items()]
@@ -49,14 +45,14 @@ def over_boxes(fifty):
 def alarms(clean):
     """Shares (%) of alarms by 2 ... K networks: on all clean digits, and on those classified correctly."""
     agreement = clean.agreement.iloc[0]
-    agreed = {"all digits": _disagreeing(agreement),
+    agreed = {"all digits": np.sum(agreement, 0),
               "digits that the attacked network classifies correctly": agreement[0]}
     return {name: (100 * boxes.alarm(counts)).tolist() for name, counts in agreed.items()}
 
 
 def on_clean(clean):
     """`figures.disagreement`, and the share (%) of clean digits on which `two` networks disagree."""
-    shares = boxes.alarm(_disagreeing(clean.agreement.iloc[0]))
+    shares = boxes.alarm(np.sum(clean.agreement.iloc[0], 0))
     return figures.disagreement(clean) | {"two": 100 * float(shares[0])}
 
 

@@ -1,6 +1,7 @@
 """What the pages on Shu et al. say beyond the printed rows: tables of our own, and facts in words."""
 from operator import itemgetter
 
+import numpy as np
 import pandas as pd
 
 from papers.shu import figures
@@ -248,8 +249,7 @@ def disagreement(runs):
     """
     rows = []
     for row in (row for rows in runs.rows for row in rows if "attack" in row):
-        shares = {of: 100 * boxes.alarm([sum(counts) for counts in zip(*row[of]["agreement"])])
-                  for of in ("attack", "noise")}
+        shares = {of: 100 * boxes.alarm(np.sum(row[of]["agreement"], 0)) for of in ("attack", "noise")}
         rows += [{"networks": k, "digit": row["number"], "attack": attack, "noise": noise}
                  for k, (attack, noise) in enumerate(zip(*(of.tolist() for of in shares.values())), start=2)]
     frame = pd.DataFrame(rows, columns=["networks", "digit", "attack", "noise"])
@@ -271,7 +271,7 @@ def boxes_by_kind(runs):
     of_kind = {kind: [] for kind in KINDS}
     for curve in (curve for run in runs.to_dict("records") for row in run["rows"]
                   for curve in row.get("boxes", {}).values()):
-        counts = [right + wrong for right, wrong in zip(*curve["agreement"][-1])]
+        counts = np.sum(curve["agreement"][-1], 0)      # right and wrong images together
         rates = curve["rates"][-1]
         of_kind[boxes.kind(rates)].append((float(boxes.alarm(counts)[-1]), mean(rates)))
     return of_kind

@@ -126,7 +126,7 @@ def measure_network(family: Family, *, number, seed):
 
 
 def measure_clean(family: Family, *, images, seed):
-    """What the networks say of the first test images: rates of error, and how many agree with the first."""
+    """Of the first test images: error rates, and how many networks agree with the first."""
     models, data = family.models(seed), family.data()
     x, y = data.first(images)
     answered = boxes.answers(models, x.to(runtime.device())).cpu()
@@ -230,7 +230,7 @@ def _swept(model, x, y, attack, aims, count, drawn):
 
 
 def _of_class(models, x, y, images, drawn):
-    """What the models say of examples of one class, and of noise of the same lengths."""
+    """Changed values, distances, rates, agreement: of examples of one class, of noise of the same norms."""
     box = boxes.intervals(x, images, keep=0.0, least=1)
     distances = (images - x).flatten(1).norm(dim=1)
     kept = {rule: len(box.kept(share, len(images)).values) for rule, share in RULES.items()}

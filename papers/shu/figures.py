@@ -211,7 +211,7 @@ def draw_digits(runs):
     places, labels = np.asarray(runs.places[0]), np.asarray(runs.labels[0])
     for digit in range(10):
         points = places[labels == digit]
-        ax.scatter(*points.T, s=6, color=display.PALETTE[digit], label=str(digit))
+        ax.scatter(*points.T, s=6, color=display.PALETTE[digit])
         if len(points):
             ax.text(*np.median(points, 0), str(digit), weight="bold", size=14, path_effects=[
                 withStroke(linewidth=3, foreground="white")])

@@ -1,1 +1,1 @@
-"""What the instruments of the five papers say of one set of networks and images."""
+"""The instruments of the five papers on one set of networks and images."""
