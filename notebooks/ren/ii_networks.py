@@ -54,7 +54,7 @@ page = start("ren/ii_networks", globals())
 #
 # A network that has learned the ten digits gives every image one of ten labels, also an image that shows no digit. The paper asks three
 # networks for the label of an all-white and of an all-black image, and uses both later as the far end of its mixtures ({ref}`ren-iii`). It
-# trains one network of each architecture. Is the published label one of the architecture, or one of that single training? Several networks
+# apparently trains one network of each architecture. Is the published label one of the architecture, or one of that single training? Several networks
 # that differ only in their seed can tell.
 #
 # ## Step by step: five small networks, a white and a black image
@@ -106,7 +106,7 @@ display.picture(figure, "Labels of a white and of a black image by the networks 
 
 # %% [markdown]
 # Not all five networks agree on white. On black they differ more, and its labels have a low probability. Black has only zeros, so the weights of
-# the first layer have no effect on it. The networks of Table I subtract the mean grey value, so black is not zero there. The experiment
+# the first layer have no effect on it. Our networks of Table I subtract the mean grey value (the paper does not say), so black is not zero there. The experiment
 # ({download}`train <../../papers/ren/experiments.py>`) evaluates its networks by the book's own function, which gives the same labels.
 
 # %% tags=["show-input"]
@@ -280,7 +280,7 @@ display.say(f"In {2 * PAIRS} comparisons the two differ by {'less' if within els
 #
 # | open in the paper | chosen here | why |
 # | --- | --- | --- |
-# | padding and strides | convolutions unpadded with stride 1, pools with stride 2 | the defaults of the paper's software for convolutions; with pools of stride 1 the flattened sizes would not suit the printed fully connected layers |
+# | padding and strides | convolutions unpadded with stride 1, pools with stride 2 | the defaults of the paper's software for convolutions; pools as in LeNet-5, which A resembles (the software's default stride of 1 was not tried) |
 # | input of the first layer | grey values less their mean over the training images | the default of the paper's software |
 # | weights before training | Glorot's, biases of zero | the default of the paper's software |
 # | the window of SSIM | Gaussian, the border repeated, mean of the whole map | the default of the paper's software |

@@ -63,7 +63,7 @@ page = start("ren/iii_borderline", globals())
 # the first visited image without it. Its measure is the structural similarity (SSIM), 1 for equal images. *Separability* is the similarity of the two
 # sides $x_s$ and $x_b$: a high value means that they can hardly be told apart. *Robustness* is the similarity of $x_o$ and $x_s$. For the
 # paper **a lower number is the better one** in both: classes are better separated if the two sides are less alike, and a digit is more robust if it
-# can change more before its label does. Both numbers hold for one background, along one line.
+# can change more before its label does (not too much: the label should change where a human no longer recognises the digit). Both numbers hold for one background, along one line.
 #
 # ## Step by step: one digit, mixed with white
 #
@@ -130,7 +130,7 @@ display.picture(
     "A digit, a white image, mixtures of the two with their labels, and the last two, which look alike.")
 
 # %% [markdown]
-# The fast search, which the results of this page use, ends with the same two images.
+# The book's fast search (the same steps for many digits at once), which the results of this page use, ends with the same two images.
 
 # %% tags=["show-input"]
 from shared import borderline
@@ -228,8 +228,8 @@ page.text((searches, compared), figures.compared_steps,
 # %% [markdown]
 # ### Figure 1: the steps of one search
 #
-# The path starts from one test digit and a uniform image to which the network assigns another label. The paper's one statement about the
-# figure, that 255 halved eight times is 1, is arithmetic and depends on no network.
+# The path starts from one test digit and a uniform image to which the network assigns another label. Section III
+# says that 255 halved eight times is 1: this is arithmetic and depends on no network.
 
 # %%
 PATH_ALT = ("Two rows of images: a digit, a uniform background, each mixture of the two with its label, and "
@@ -243,7 +243,7 @@ page.figure(
 # %% [markdown]
 # ### Robustness (definition): how far a digit may change
 #
-# Defined above; the means stand in the table below Equation 3.
+# This and the next are defined above; the means stand in the table below Equation 3.
 
 # %%
 page.statement("definition-robustness", searches,
@@ -251,8 +251,6 @@ page.statement("definition-robustness", searches,
 
 # %% [markdown]
 # ### Separability (definition): similarity of the two sides of the boundary
-#
-# Defined above, too.
 
 # %%
 page.statement("definition-separability", searches,
@@ -307,7 +305,7 @@ page.box(
     "It mixes a digit with white or black until the last image with its label and the first without it have "
     "a similarity (SSIM; 1: equal) above {above}. Of {searched:,} searches {converged:.1f}% end so; the mean "
     "of all is {separability:.3f} (paper: {paper:.3f}).",
-    "So the number describes the stopping rule, not the network.",
+    "So this number, the paper's *separability*, describes the stopping rule, not the network.",
     facts=figures.search_facts(best) if drawn else None,
     picture=figures.draw_stop(way, best) if drawn else None,
     alt="A digit, a uniform image and their mixtures. Below, a mark a network: the similarity of the two "

@@ -54,7 +54,7 @@ page = start("ren/iv_simulation", globals())
 # where it ends. *Robustness* compares the digit and the last image with its label: a lower number is a larger change. *Separability*
 # compares the two sides of the boundary, the last image with the label and the first without it.
 #
-# The paper averages both over test digits, apparently of one network for each architecture, since it prints one accuracy for each. It claims that digits may
+# The paper averages both over digits (which and how many is not said), apparently of one network for each architecture, since it prints one accuracy for each. It claims that digits may
 # change a lot, and that the two sides cannot be told apart by eye, whatever the architecture. We train five networks of each architecture, so that
 # the range over trainings stands beside the difference of architectures.
 #
@@ -139,8 +139,8 @@ page.text((searches, variants), trainings.what_training_does,
           "(by architecture) and by {own.black} towards black; between the averages of the three "
           "architectures by {between.white:.2f} and {between.black:.2f}, between the three published "
           "networks by {white:.2f} and {black:.2f}. *About as much* means: the standard deviation over "
-          "trainings lies between half and twice that over architectures (of their means, less the part that "
-          "trainings add). The ratio is {ratios} with three conventions of SSIM, this page's first.")
+          "trainings, divided by that of the architectures' means (corrected for the part that trainings "
+          "add), lies between 0.5 and 2. It is {ratios}, with this page's form of SSIM and two others.")
 
 # %% [markdown]
 # ### The two sides are as alike as the search demands
@@ -159,24 +159,25 @@ page.text(searches, figures.stopped,
 #
 # The paper does not say how its networks were trained, and a search ends where the label of *this* network flips. So the first possible cause
 # is the training. Variants of the training or the network were tried for A and C, none for B. Three change the training of A: no random shifts; the
-# defaults of MATLAB, the paper's software (30 epochs, no shifts); 6 epochs with one cycle of the learning rate, no shifts. Two change the network of
+# default training of MATLAB, the paper's software (30 epochs, no shifts); 6 epochs with one cycle of the learning rate, no shifts. Two change the network of
 # A: convolutions that keep the size of the image; images in [0, 1] without subtraction of the mean. One changes the network of C: no ReLU on its ten
 # outputs, where the paper prints one.
 
 # %%
 page.text((searches, variants), trainings.what_training_does,
           "In {outliers} of {rows} rows of our recipe the published value lies more than {margin} outside "
-          "the range of our networks: {outside}. The variants of A and C bring {removed} of these into "
-          "their range. The largest distances of a published value from the range of each variant are "
+          "the range of our networks: {outside}. The variants, five of A and one of C with two networks "
+          "each, bring {removed} of these into their range. The largest distances of a published value from the range of each variant are "
           "{variants}. Trainings that were not tried may be the cause.")
 page.text(searches, trainings.deviations,
           "Of the {cells} published standard deviations over digits {outside} lie outside the range of our "
           "networks. Those of the similarities to the digit are smaller than ours in {smaller} of {digit} "
           "cells, those of the two sides larger in {larger} of {sides}. No cause of the smaller ones was "
-          "found.")
+          "found; which digits the paper averaged over was not varied.")
 
 # %% [markdown]
-# The second possible cause is the definition of SSIM: the paper names no window.
+# The second possible cause is SSIM. The printed formula takes means and variances of the whole image; MATLAB's default takes them in a sliding
+# window. Three forms with a window were compared; the whole image was not tried.
 
 # %%
 page.text(searches, trainings.what_the_definition_does,
@@ -185,11 +186,10 @@ page.text(searches, trainings.what_the_definition_does,
         "published values is {by:.3f}, with the convention of this page {own:.3f}.")
 
 # %% [markdown]
-# ## Three things to remember
+# ## Two things to remember
 #
 # 1. How far a digit can be mixed with white depends on the training run about as much as on the architecture.
 # 2. Towards black, every training of C has a higher similarity than every training of A and B. The published value of C is below that of A.
-# 3. Towards white, one training of each architecture cannot rank architectures.
 #
 # ## Try it
 #

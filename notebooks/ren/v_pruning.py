@@ -59,13 +59,14 @@ scale = page.scale(**experiments.PRUNING)
 # Near a decision boundary two images that look alike have two labels ({ref}`Section IV <ren-iv>`). *Pixel pruning* sets every pixel below
 # $t$ to 0 and every pixel above $T$ to 255, so that fewer images exist near a boundary. The paper claims that the two sides of the boundary
 # then look different: their similarity (SSIM, 1 for equal images), called *separability*, falls. The price: the similarity of the digit and
-# the last image with its label rises. The paper calls it *robustness*, although the digit that can change much is the one with a low value.
-# It wants both to be low.
+# the last image with its label rises. The paper measures *robustness* by it: a low value means that the digit can change much.
+# It wants both to be low, robustness not “too small”.
 #
 # ## Step by step: one digit under four prunings
 #
 # A small network learns, in a second, a small set of handwritten digits that is stored in the book (not MNIST). {ref}`Algorithm 1 <ren-iii>` then mixes
-# one digit with white. The paper does not state where pruning acts. Here, as in our Table IV, it acts on the digit, the background and every mixture.
+# one digit with white. Where pruning acts is not clear: “for all MNIST digits, pixel values below 64 are replaced with black” names the digits, “when
+# mixed” the mixtures. Here, as in our Table IV, it acts on the digit, the background and every mixture.
 
 # %% tags=["show-input"]
 import torch
@@ -154,7 +155,7 @@ searches, curve = page.results(experiments.pruned), page.results(experiments.tra
 # ### Under the strongest pruning hardly any search reaches its goal
 #
 # The strongest pruning, $t = T = 128$, leaves black, white and pixels of exactly 128. A mixture is then soon pruned back to one of its two
-# images, and the two sides stay apart until the limit of mixtures ends the search. Images between them that no mixture reaches are not tested.
+# images, and the two sides stay apart until the limit of mixtures ends the search.
 
 # %%
 page.text(searches, pruned.reached,
@@ -195,9 +196,10 @@ page.text(searches, pruned.single,
 # %% [markdown]
 # ## Where it differs, and why
 #
-# The paper leaves two points of the rule open. The first is where pruning acts: on all images, on the input of the network only, or on the digit
+# The paper leaves three points of the rule open. The first is where pruning acts: on all images, on the input of the network only, or on the digit
 # only; we measured all three. The second is a pixel equal to a threshold, which the printed rule leaves unchanged. We varied it only for
-# $t = T = 128$, where the mean of 0 and 255, rounded, is 128: with thresholds one level below or above it becomes 255 or 0.
+# $t = T = 128$, where the mean of 0 and 255, rounded, is 128: with thresholds one level below or above it becomes 255 or 0. The
+# third is the original with which the pair is compared: pruned, as here, or not (not measured).
 #
 # The paper makes four claims on Table IV: the trade-off above, each of its two changes at every step, and that the first images without the
 # label change more towards white than towards black.
@@ -264,7 +266,7 @@ page.extra("pruning-suspects", searches, pruned.suspects,
 # ### Figure 3: adversarial examples of one digit
 #
 # The paper shows two rows of adversarial examples next to a digit and prints the mean SSIM of each row to it. Neither the settings nor the
-# background of a row are stated. Here the first row is mixed with white and the second with black.
+# background of a row are stated; the text cites the figure for increased luminosity. Here the first row is mixed with white and the second with black.
 
 # %%
 pictures = page.results(experiments.pruned_digits)

@@ -101,19 +101,19 @@ def separability(rows):
     return listed(rows, "separability_ssim")
 
 
-@claim("table-3", "strongly robust")
-def robustness_is_as_printed(rows):
-    """The bounds in numbers are judged literally; "far below 1" names none."""
+# The paper says "strong robustness" and "generally quite different"; the numbers of both claims are the ends
+# of its own table, and a network outside of them can be more robust.
+@claim("table-3", "strongly robust",
+       open="“strong” names no bound; 0.32 and 0.56 are the ends of the printed table")
+def robustness(rows):
     ssim = rows.robustness_ssim
-    return ssim.between(0.32, 0.56).all(), (
-        f"{ssim.min():.4f} to {ssim.max():.4f} ({listed(rows, 'robustness_ssim')}); the paper's "
-        "bounds are 0.32 and 0.56")
+    return f"{ssim.min():.4f} to {ssim.max():.4f} ({listed(rows, 'robustness_ssim')})"
 
 
-@claim("table-3", "quite different from the originals")
-def examples_differ(rows):
-    return rows.ae_ssim.max() <= 0.5310, (
-        f"largest {rows.ae_ssim.max():.4f}, where 1 means equal ({listed(rows, 'ae_ssim')})")
+@claim("table-3", "quite different from the originals",
+       open="“quite different” names no bound; 0.5310 is the largest printed value")
+def examples(rows):
+    return f"largest {rows.ae_ssim.max():.4f}, where 1 means equal ({listed(rows, 'ae_ssim')})"
 
 
 claim("table-3", "described as stable")("“stable” and “in line with” name no measure")

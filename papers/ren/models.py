@@ -67,8 +67,8 @@ class Net(nn.Sequential):
             norm.momentum = momentum
 
 
-# Convolutions are unpadded with stride 1, as MATLAB's convolution2dLayer is by default; pools have stride 2
-# (with MATLAB's default stride of 1 the flattened sizes would not suit the printed fully connected layers).
+# Convolutions are unpadded with stride 1, as is the default of MATLAB; pools have stride 2, as
+# in LeNet-5 (MATLAB's default stride of 1 was not tried).
 # A dropout or any other layer the table does not print is not here.
 def _net(*layers, centred=True):
     net = Net(*([ZeroCentre()] if centred else []), *layers)
