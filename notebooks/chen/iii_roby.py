@@ -61,14 +61,15 @@ scale = page.scale(smoke=dict(trials=20), quick=dict(trials=1_000), paper=dict(t
 # %% [markdown]
 # ## The idea
 #
-# A network turns each image into a *feature vector*: in the paper the values before its last layer, here, as in the authors' later code, its
-# *logits*, one number a class. The images of one class form a cloud. It has a centre and a *width*, the mean distance of its samples to the centre.
+# A network turns each image into a *feature vector*: here its *logits*, one number a class, as in the authors' later code; the paper's text fits these
+# or the layer before. The images of one class form a cloud. It has a centre and a *width*, the mean distance of its samples to the centre.
 # The paper expects that a network withstands small changes of an image if its clouds are narrow and far apart. Measuring this needs no attack.
 #
 # Three scores come of it. **FSA** (feature subspace aggregation) is meant to be larger for narrower classes and **FSD** (feature subspace distance)
 # for classes farther apart. **ROBY** is the mean *overlap* of two classes: width plus width minus distance of the centres; smaller is claimed to be better.
 #
-# Before the mean is taken, the widths, the distances and the overlaps of one network are each rescaled: the smallest becomes 0, the largest 1.
+# Before the mean is taken, the widths, the distances and the overlaps of one network are each rescaled: the smallest becomes 0, the largest 1. So does
+# the authors' later code; the paper calls *norm* only “the standardized function”.
 
 # %%
 display.picture(
@@ -80,7 +81,7 @@ display.picture(
 # %% [markdown]
 # ## Step by step: ROBY of ten simulated classes
 #
-# The paper's Algorithm 1 in ten lines. Change the classes, for example `FACTORS` or the widths, and run the cell again.
+# The paper's Algorithm 1 in ten lines. Change the classes, for example `FACTORS` or `spreads`, and run the cell again.
 
 # %% tags=["show-input"]
 import numpy as np
@@ -89,8 +90,8 @@ FACTORS = 1, 2, 4                                   # how far the centres are mo
 draw = np.random.default_rng(0)
 y = np.repeat(range(10), 40)                        # ten classes of 40 samples
 centres = draw.normal(size=(10, 10))                # in ten dimensions
-widths = draw.uniform(0.3, 1, 10)
-noise = widths[y, None] * draw.normal(size=(400, 10))
+spreads = draw.uniform(0.3, 1, 10)                  # standard deviation of each coordinate
+noise = spreads[y, None] * draw.normal(size=(400, 10))
 
 
 def norm(values):                                   # the smallest becomes 0, the largest 1
@@ -154,7 +155,7 @@ display.picture(handmade.draw_ranks(RANKS), "How each score orders random arrang
                 "Five rows of dots; those of the unscaled overlap lie near the ticks of a perfect score, "
                 "where separation differs.")
 page.text((), lambda: FREE | {"n": scale.trials},
-          "Over {n:,} arrangements of unlike separation ROBY has rank correlation {roby.value:.2f} (95% "
+          "Over {n:,} arrangements whose separation differs ROBY has rank correlation {roby.value:.2f} (95% "
           "interval {roby.low:.2f} to {roby.high:.2f}), the unscaled overlap {overlap.value:.2f}.")
 
 # %% [markdown]
@@ -195,7 +196,7 @@ page.text((), lambda: ROWS | {"rank": FREE["equations"]},
 #
 # 1. In the cell above, let `norm` return `values / values.max()` and print `[scores["roby"] for scores, _ in apart.values()]` (the assertion below
 #    then fails). Does ROBY stay?
-# 2. `widths = np.linspace(0.6, 0.61, 10)`: ROBY then comes near to $1 - \mathrm{FSD}$. Why?
+# 2. `spreads = np.linspace(0.6, 0.61, 10)`: ROBY then comes near to $1 - \mathrm{FSD}$. Why?
 # 3. `seed=1`: which rank correlation moves, that of ROBY or that of the unscaled overlap?
 
 # %%
@@ -299,7 +300,7 @@ for item, data in handmade.any_model(features, labels, seed).items():
 # | *norm* | from the smallest to the largest value of a list, inside one network | the authors' later code (journal version); the text names no formula |
 # | line 23 of Algorithm 1 | *norm* of the list of distances, then the mean | *norm* of one number has no meaning |
 # | feature vector | logits | the same code; {ref}`Section IV.C <chen-iv-c>` compares softmax and last hidden features |
-# | class of a sample | its true label, all test images | the same code; the text says the predicted class |
+# | class of a sample | its true label, all test images | the same code; the text names the classifier's decision, but also “samples of the k-th class in the data set” |
 # | sign of the widths | Algorithm 1: wider classes raise ROBY | by Equations 5 and 9 narrower classes raise it; in our arrangements widths hardly change that ROBY |
 #
 # :::
@@ -307,11 +308,12 @@ for item, data in handmade.any_model(features, labels, seed).items():
 # %%
 page.box(
     "Does ROBY, a robustness score from class overlap, follow the distance to the boundary?",
-    "Not on simulated classes: the paper's algorithm rescales, so that near and far classes look alike.",
+    "Not on simulated classes, if norm rescales as in the authors' later code: near and far classes then "
+    "look alike.",
     "Over {n:,} arrangements whose centres lie up to fourfold farther apart its rank correlation with that "
     "distance is {roby.value:.2f} (95% interval {roby.low:.2f} to {roby.high:.2f}; wanted: −1). Without "
     "rescaling, by the paper's equations, it is {equations.value:.3f}.",
-    "The paper gives no rescaling formula; ours follows the authors' later code.",
+    "The paper calls norm “the standardized function”, without a formula.",
     facts=FREE | {"n": scale.trials}, results=(), alt="Left a flat cloud of dots, right a falling band.",
     picture=handmade.draw_arrangements(ARRANGED))
 

@@ -52,8 +52,8 @@ page = start("chen/iv_c_benchmark", globals())
 # network's error grows, and never by more than $\epsilon$ in any pixel. The share of flipped labels is the *attack success rate* (ASR). That costs
 # time.
 #
-# {ref}`ROBY <chen-iii>` needs clean images alone. It measures how much the classes overlap in the values inside the network: those before the last
-# layer in the paper's text, those of the last layer (*logits*) in the authors' later code and here. The paper trains ten architectures on each of
+# {ref}`ROBY <chen-iii>` needs clean images alone. It measures how much the classes overlap in the network's last values: the *logits* in the
+# authors' later code and here; the paper's text fits the logits or the layer before. The paper trains ten architectures on each of
 # three data sets, attacks them, and finds that ROBY orders them exactly as the attack does. If that holds, one forward pass replaces an attack.
 
 # %%
@@ -170,8 +170,7 @@ page.picture(natural, ranking.draw_ranks, caption=(
     "How ten networks are ordered, with 95% intervals over networks; the paper's tick is computed "
     "from its Table I"), alt="A row a quantity: ROBY's dots lie below 0, the paper's ticks at 1.")
 page.text(natural, ranking.answer,
-          "Of {quantities} quantities, these have an interval without 0: {clear}; a negative value reverses "
-          "the attack's order.")
+          "Of {quantities} quantities, these have an interval without 0: {clear}.")
 
 # %% [markdown]
 # ### Single trainings cannot rank architectures by ROBY
@@ -196,7 +195,7 @@ page.text((natural, again), ranking.spread,
 # %% [markdown]
 # ## Where it differs, and why
 #
-# - *Features and classes.* The text takes the layer before the logits, and the predicted class. The authors' later code takes logits and the true
+# - *Features and classes.* The text fits the logits or the layer before, and names the predicted class (“classification result”). The authors' later code takes logits and the true
 #   class, as we do. Neither these nor softmax outputs give the paper's order.
 
 # %%
@@ -289,10 +288,10 @@ page.box(
     "Not our {networks} {data} networks: the two orders are not shown to agree."
     if not facts or facts["low"] <= 0 else
     "On our {networks} {data} networks, yes, in part: the orders are alike.",
-    "ROBY's rank correlation with the attack's success (paper: {paper:.0f}) is {spearman:.2f} (95% "
+    "ROBY's rank correlation with attack success (paper: {paper:.0f}) is {spearman:.2f} (95% "
     "interval {low:.2f} to {high:.2f}) with Euclidean distances, {linf.spearman:.2f} ({linf.low:.2f} to "
-    "{linf.high:.2f}) with largest coordinates. Retrained, one network has {seeds_low:.2f} to "
-    "{seeds_high:.2f}, all ten {all_low:.2f} to {all_high:.2f}.",
+    "{linf.high:.2f}) with largest coordinates. One network retrained has ROBY {seeds_low:.2f} to "
+    "{seeds_high:.2f}, the ten {all_low:.2f} to {all_high:.2f}.",
     "We attacked at a third of the paper's strength; full strength flips nearly all.",
     facts=facts, results=[natural], picture=ranking.draw_box(*best) if facts else None,
     alt="Attack success and ROBY: a dot a network, small dots for further trainings of one of them; the "

@@ -60,8 +60,8 @@ again = page.results(experiments.natural_retrained, optional=True)
 # ## Table I: accuracy, attack success, FSA, FSD and ROBY
 #
 # ASR (Linf PGD) is the success of the paper's attack on correctly classified images (pixels in [0, 1]: ε = 0.3 with 40 steps of 0.01; on CIFAR-10
-# we assume ε = 1/255 with 10 steps of 0.25/255). ASR (L2 PGD) is the success in the L2 ball of the same ε, which is the literal meaning;
-# its range is that of four ways to understand the L2 attack, whose size the paper does not print.
+# we assume ε = 1/255 with 10 steps of 0.25/255). ASR (L2 PGD) is the success in the L2 ball of the same ε: the
+# paper prints one ε for both norms. Its range is that of four ways to understand this.
 # FSA is one minus the mean width of a class, FSD the mean distance of two class centres, ROBY the mean overlap of two classes (both widths minus
 # this distance). Before each mean, the widths, distances or overlaps of a network are rescaled: the smallest becomes 0, the largest 1. LeNet
 # was trained with further seeds, so that most of its values have a range ({ref}`how values are compared <one-choice>`).
@@ -180,11 +180,11 @@ page.statement("procedure-research-questions", data={"questions": 3})
 #
 # | choice | ours | reason |
 # |---|---|---|
-# | training | Adam at 0.001 (AlexNet and SqueezeNet at 0.0003: at 0.001 they stay at chance), batches of 50 | the published script |
+# | training | Adam at 0.001 (AlexNet and SqueezeNet at 0.0003: at 0.001 they stay at chance), batches of 50 | the authors' later code |
 # | length of training | the first of 1, 2, 4, 8, 16 epochs that reaches the published accuracy on held-out images | the paper prints accuracies, and no length |
-# | architectures | standard widths and depths, first convolution 3×3 of stride 2, no pool behind it | the only published network, MobileNetV1, begins so |
+# | architectures | standard widths and depths, first convolution 3×3 of stride 2, no pool behind it | the only network of that code, MobileNetV1, begins so |
 # | batch normalisation | running averages | the authors' later code takes the statistics of each batch of 50 |
-# | PGD on CIFAR-10 | ε = 1/255, 10 steps of 0.25/255 | the printed step of 2 exceeds the printed ε of 1 |
+# | PGD on CIFAR-10 | ε = 1/255, 10 steps of 0.25/255 | later code: pixels up to 255, ε = 1, 10 steps; the printed step of 2 would exceed ε |
 # | L2 attack | a ball of the same ε; three other readings stand on {ref}`the page on Section IV.C <chen-iv-c>` | the literal meaning |
 # | claims on the order of networks | tested literally; a correlation or a ranking needs all networks of the published table | no bound is named |
 # | images of the attack | all that are drawn (the paper states no number); success is a share of the correctly classified ones | “ACC − accuracy under attack” cannot exceed ACC, but an ASR of 1 is printed at an ACC of 0.8869 |

@@ -52,8 +52,8 @@ page = start("chen/iv_d_defence", globals())
 # %% [markdown]
 # ## The idea
 #
-# In *adversarial training* a network is trained on attacked images with their true labels. Madry et al. {cite:p}`madry2018` attack every training
-# image, Chen et al. half of them. The result is called a *robust network*, whether it withstands attacks or not, the usual one a *natural network*. The
+# In *adversarial training* a network is trained on attacked images with their true labels. Madry et al. {cite:p}`madry2018` train on
+# attacked images alone, Chen et al. on as many clean ones besides. The result is called a *robust network*, whether it withstands attacks or not, the usual one a *natural network*. The
 # paper claims that the robust network of each architecture has the smaller {ref}`ROBY <chen-iii>`, on adversarial images by even more than on clean.
 
 # %%
@@ -187,7 +187,8 @@ page.text(BOTH, defence.facts,
           "adversarial ones in {upper.fall}.")
 page.text((*BOTH, again), defence.within_chance,
           "Two trainings of {model} differ by more than {limit:.2f} in 5% of cases. {within} of our {pairs} "
-          "changes on clean images are smaller, {paper} of the published: only one sign of all shows much.")
+          "changes on clean images are smaller, {paper} of the published. Single changes of this size show "
+          "little; that all published ones have one sign shows more.")
 
 # %% [markdown]
 # ### A smaller ROBY under attack is no sign of robustness
@@ -205,7 +206,7 @@ page.text(natural, defence.natural_facts,
 # ### Maps of the logits: attacked classes before and after the defence
 #
 # The paper's maps are made by t-SNE, which places similar feature vectors close together in a plane. The classes of robust networks are said to lie
-# more compactly there, by no stated measure. We count the images whose nearest neighbour in the map has their class (the share above each map below).
+# more compactly there, which the paper judges by eye and links to a smaller ROBY. We count the images whose nearest neighbour in the map has their class (the share above each map below).
 
 # %%
 digits_of, robust_digits = (results.only(lambda run: run["data"] == "mnist") for results in BOTH)
@@ -289,8 +290,8 @@ page.figure("figure-9", robust_digits, **figures.of_maps("map_text", "adversaria
 # |---|---|---|
 # | adversarial training | half of each batch; PGD of radius ε with 7 steps of length ε/3 | the text: as many clean as adversarial images; the text's 40 steps would take about six times as long |
 # | adversarial images | those of the paper's attack, made against the network that they are measured on | not stated |
-# | classes of adversarial images | true labels; predicted ones stand beside them | the text takes the predicted class, the later code the true one; by predicted labels a successful attack changes what a class is |
-# | images of the maps | the attacked images, logits, perplexity 30 | not stated |
+# | classes of adversarial images | true labels; predicted ones stand beside them | the text names the classifier's decision, the later code takes the true class; by predicted labels a successful attack changes what a class is |
+# | images of the maps | the attacked images, logits, perplexity 30 | Figure 1: 10,000 images; the text maps the “classification output”; perplexity is not stated |
 # | claims on robust networks | must hold for as large a share of them as in the paper | the text names no share of the networks |
 #
 # :::
@@ -306,8 +307,8 @@ page.box(
     ": of {true.original.of} architectures, each trained without and with attacked (adversarial) images, "
     "{true.original.below} get a smaller ROBY on clean images (paper: {true.original.paper}).",
     "On adversarial images {true.adversarial.below} do (paper: {true.adversarial.paper})."
-    + " No change on clean images exceeds {chance.limit:.2f}; two trainings of {chance.model} would in an "
-    "estimated 5%." * bool(chance and chance["within"] == chance["pairs"]),
+    + " No change on clean images exceeds {chance.limit:.2f}; in an estimated 5% of cases two "
+    "trainings of {chance.model} differ by more." * bool(chance and chance["within"] == chance["pairs"]),
     "Our adversarial training was short: the attack still flips most labels of {unprotected} networks."
     * bool(facts and facts["short"] and facts["unprotected"]),
     facts=facts and facts | {"chance": chance}, results=BOTH,

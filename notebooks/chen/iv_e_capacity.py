@@ -165,8 +165,8 @@ page.picture(dense, capacity.draw_scores, caption=(
     "Attack success over ROBY and over the unscaled overlap of the fully connected networks"),
     alt="Left, dots without order; right, dots that rise along a line.")
 page.text(dense, capacity.ends,
-          "From one width to the next the weaker attack flips fewer labels in {fewer} of {steps} steps; the "
-          "length of training changes, too. Over {n} networks its success has rank correlation {roby_2:.2f} "
+          "From one width to the next the weaker attack flips fewer labels in {fewer} of {steps} steps. "
+          "Over {n} networks its success has rank correlation {roby_2:.2f} "
           "with ROBY and {overlap_2:.2f} with the unscaled overlap. From {neurons.first.size} to "
           "{neurons.last.size} neurons the overlap goes from {neurons.first.overlap_2:.2f} to "
           "{neurons.last.overlap_2:.2f}, the median distance to the boundary from "
@@ -206,7 +206,7 @@ page.text(convolutional, capacity.of_four,
 # %%
 page.text(convolutional, lambda runs: capacity.on_colour(runs, CNNS),
           "On CIFAR-10 our attack flips {text} of the correctly classified images (paper: {paper}). Steps of "
-          "2/255, as printed and as in the authors' later code, flip {code} within the same ε; an L2 ball of "
+          "2/255 (the printed 2, with pixels up to 255 as in the authors' later code) flip {code} within it; an L2 ball of "
           "radius 0.5 gives {wide}. Whether the paper's ε is larger than ours cannot be told from its text.")
 
 # %% [markdown]

@@ -154,12 +154,11 @@ def costs(runs):
 
 # %% [markdown]
 # ### The time of ROBY in percent of the attack's
-#
-# The grey line is the share by the count of passes, if a backward pass takes as long as two forward passes.
 
 # %%
 page.picture(natural, lambda runs: cost.draw_shares(costs(runs)) if len(runs) else None, caption=(
-    "Time of ROBY in percent of that of an attack of 40 steps, by two timings of the forward pass"),
+    "Time of ROBY in percent of that of an attack of 40 steps: whole, in float32 (circles), and its forward "
+    "pass alone in the attack's number format (squares). Grey: by the count of passes"),
     alt="A row a network: two dots each; those of the forward pass in float32 lie up to twice as far as the "
         "paper's tick.")
 page.text(natural, lambda runs: cost.shares(costs(runs)),
@@ -167,9 +166,8 @@ page.text(natural, lambda runs: cost.shares(costs(runs)),
           "by the count of passes at least {expected:.2f}%. ROBY's own computation on the logits adds at "
           "most {roby:.0f} ms.")
 page.text(natural, lambda runs: cost.shares(costs(runs)),
-          "The paper also claims that ROBY takes less than a second. Here the forward pass over {images:,} "
-          "images takes {forward} on one core; this does not test the claim, because the paper does not "
-          "state its hardware.")
+          "The forward pass over {images:,} images takes {forward} on one core here; this does not test the "
+          "paper's “less than a second”, because the paper does not state its hardware.")
 
 # %% [markdown]
 # ### What a step of the attack costs, and how many steps the published times imply
@@ -183,7 +181,7 @@ page.picture(natural, lambda runs: cost.draw_steps(costs(runs)), caption=(
 page.text(natural, lambda runs: cost.shares(costs(runs)),
           "On our networks a step of PGD costs {least:.1f} to {most:.1f} forward passes. On MNIST and "
           "Fashion-MNIST the published times then imply {implied.low} to {implied.high} steps, "
-          "{implied.than} the {steps} that the paper states. On {colour} it states none; the times imply "
+          "{implied.than} the {steps} that the paper states; our timings are rough. On {colour} it states none; the times imply "
           "{implied.colour}, where we assume {assumed}.")
 
 # %% [markdown]

@@ -87,10 +87,10 @@ def at_most_quadratic(data):
 
 
 # ---- Section IV.C: ROBY beside attack success ------------------------------------------------------------
-@claim("table-1", "Accuracies are around", open="“around” names no bound")
-@claim("table-6", "about 97%", open="“about” names no bound")
-@claim("table-7", "about 96%", open="“about” names no bound")
-@claim("table-9", "Accuracies of the four CNNs", open="“close” names no bound")
+@claim("table-1", "Accuracies are approximately", open="“approximately” names no bound")
+@claim("table-6", "approximately 97%", open="“approximately” names no bound")
+@claim("table-7", "approximately 96%", open="“approximately” names no bound")
+@claim("table-9", "Accuracies of the four CNNs", open="“similar” names no bound")
 def accuracies(rows):
     return "; ".join(f"{data}: {figures.between(100 * networks.acc)} (n = {len(networks)})"
                      for data, networks in rows.groupby("dataset", sort=False))
@@ -209,14 +209,14 @@ claim("figure-6", "smaller ROBY", cells=True)(smaller(**NETWORKS))
 
 
 @claim("figure-7", "show different", open="left to the eye")
-@claim("figure-8", "Grouping of classes is poor", open="left to the eye, and “poor” names no bound")
+@claim("figure-8", "less clear", open="left to the eye")
 def by_eye(data):
     return (f"for {figures.between(data['neighbours_pct'].values())} of the images of a network (at most "
             f"{data['images']:,}) the nearest neighbour in the map has their class")
 
 
-@claim("figure-9", "clearer and more complex", "figure-8",
-       leaves="“clearer and more complex” is left to the eye")
+@claim("figure-9", "more complicated and clear", "figure-8",
+       leaves="“more complicated and clear” is left to the eye")
 def more_compact(robust, natural):
     """By the share of neighbours, of each network in both figures."""
     both = {name: {"robust": share, "natural": natural["neighbours_pct"][name],
@@ -308,15 +308,15 @@ def pairs_of_cnns(rows):
 
 claim("table-9", "without dropout")(with_status(
     lambda c: c.without < getattr(c, "with"), view=pairs_of_cnns, printed=printed("table-9"), what="pairs",
-    reads="“more robust” is taken as a smaller attack success",
+    reads="“better robustness” is taken as a smaller attack success",
     says="attack success {without:%} without and {with:%} with dropout"))
 
 
-@claim("figure-11", "relate linearly", cells=True, open="“linear” names no bound")
+@claim("figure-11", "linear relation", cells=True, open="“linear” in a layer type is not defined")
 def linear(data):
     cells = {name: as_cell(facts["pearson"]) for name, facts in data["pearson"].items()}
     return "; ".join(
-        f"{name}: Pearson's correlation is {cell.value:.3f} (n = {len(figures.CNNS)})"
+        f"{name}: Pearson's correlation of ROBY and attack success {cell.value:.3f} (n = {len(figures.CNNS)})"
         if cell.value is not None else
         f"{name}: {(cell.status or data['pearson'][name]['status']).removeprefix('not measured: ')}"
         for name, cell in cells.items())
@@ -339,7 +339,7 @@ def within_a_second(rows):
             by_dataset(rows, lambda row: f"{row.dataset}: {row.roby_ms:,.0f} ms"))
 
 
-@claim("table-10", "about 1%", open="“about” names no bound")
+@claim("table-10", "only 1%", open="“only” names no bound")
 def about_one_percent(rows):
     return by_dataset(rows, lambda row: f"{row.dataset}: {100 * row.roby_ms / row.pgd_ms:.2f}% "
                       f"(published: {PUBLISHED_SHARE[row.dataset]:.2f}%)")
