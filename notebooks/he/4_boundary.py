@@ -144,9 +144,7 @@ page.picture(distances, summaries.draw_kinds, caption=(
 
 # %%
 page.text(distances, summaries.by_kind,
-          "On the normally trained network the nearest distance is {least.benign} for clean digits, "
-          "{least.fgsm} for FGSM, {least.margin} for OptMargin and {least.brittle} for OptBrittle (medians; "
-          "step {step}). The paper's claim that attacked digits have a nearer boundary {nearer} here.")
+          "FGSM examples lie between: their median nearest distance is {least.fgsm} (step {step}). The paper's claim that attacked digits have a nearer boundary {nearer} here.")
 page.text(distances, summaries.nearest,
           "The best of {directions:,} random directions meets a flat boundary at some {factor:.0f} times its "
           "true distance, if nothing is clipped. A flat boundary at OptBrittle's mean distance, "
@@ -291,10 +289,10 @@ page.statement("procedure-purity", data={"directions": len(directions), "same": 
 #
 # | choice | ours | reason |
 # |---|---|---|
-# | largest distance tried | 0.48 on MNIST, 126 of 255 on CIFAR-10 | the authors' code |
+# | largest distance tried | 0.48 on MNIST, 126 of 255 on CIFAR-10 | the authors' code ends at 0.49 on MNIST, in steps of 0.01; 0.48 is the last step of 0.02 below it |
 # | pixels | perturbed images are clipped to the pixel range; distances are those before clipping | the authors' code |
 # | direction without a boundary | counts as the top of the pixel range, in either norm, and is left out of purity | the authors' code; in the L∞ norm directions with a boundary reach this value, too, so that Figures 6 and 7 do not distinguish the two |
-# | directions | one draw for all images and networks | the authors' file of directions is not available |
+# | directions | one draw for all images and networks | the authors publish theirs with their code; not used here |
 
 # %%
 best = page.best(distances)

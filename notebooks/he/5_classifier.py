@@ -54,14 +54,14 @@ surroundings, classifiers = map(page.results, (experiments.surroundings, experim
 # ## The idea
 #
 # Line searches from an image along random directions give the distance to the decision boundary in each direction and the class behind it
-# ({ref}`Section 4 <he-4>`). Both differ between clean and adversarial images. The paper therefore trains a second, small network, the *boundary
+# ({ref}`Section 4 <he-4>`). The distances differ between clean and adversarial images; the classes clearly only around OptBrittle examples. The paper trains a second, small network, the *boundary
 # classifier*, that receives the sorted distances and three *purities*, the shares of directions that lead to the one, two or three most frequent
 # classes. Its output is whether the image was attacked. The paper tests it on OptMargin, too, whose examples a vote over noisy copies misclassifies
 # ({ref}`Section 3 <he-3>`). On this page “classifier” means this one and “network” the attacked one.
 #
 # The classifier is trained on pairs of a correctly classified clean image and a successful example of one attack. It is tested on other images,
 # with examples of this attack and of another one: the minimum-norm attack (OptBrittle) or the one that withstands noise (OptMargin). The
-# paper says that no single threshold separates OptMargin from clean digits; this page measures how far one comes.
+# paper says that on MNIST no simple threshold on one statistic accurately separates OptMargin from benign images; this page measures how far one comes.
 #
 # ## Step by step: features of clean and attacked images, and a threshold
 #
@@ -137,8 +137,7 @@ assert all(torch.allclose(features(hit), classifier.features(hit)) for hit in ar
 #
 # ### A classifier trained on OptMargin finds both attacks; trained on OptBrittle, it misses OptMargin
 #
-# The picture shows the two MNIST networks. The adversarially trained one (“adv.”) was trained for far fewer steps than the paper's, so that only
-# the normally trained one is compared with the paper.
+# The picture shows the two MNIST networks. The adversarially trained one (“adv.”) was trained for far fewer steps than the paper's.
 
 # %%
 page.text(classifiers, lambda runs: "" if runs.network.str.startswith("cifar10").any() else
@@ -208,9 +207,9 @@ page.text(surroundings, lambda runs: detection.cost(runs)["looks"] | {
 #
 # ## Three things to remember
 #
-# 1. On these digits, the nearest distance alone does about as well as the classifier, against the attack that both were set on.
+# 1. Learned from as few digits, the nearest distance alone does about as well as the classifier, against the attack that both were set on.
 # 2. A classifier trained on one attack can miss nearly all examples of another one.
-# 3. No attack on this page minimises the classifier's score; such an attack may evade it.
+# 3. As in the paper, no attack here minimises the classifier's score; the paper leaves open whether one could evade it.
 #
 # ## Try it
 #
@@ -292,7 +291,7 @@ page.text(surroundings, detection.arithmetic,
 #
 # | choice | ours | reason |
 # |---|---|---|
-# | filters and sizes of the classifier | 8 and 16 filters of width 8, stride 4; 32 hidden units | the authors' code; the paper's text does not state them |
+# | filters and sizes of the classifier | 8 and 16 filters of width 8, stride 4; 32 hidden units | the authors' code; Figure 4 of the paper shows sizes, but our copy has no pictures |
 # | distances on CIFAR-10 | centred at 16 of 255, in units of half the range | the authors' code |
 # | loss | summed over the images that count | the authors' code |
 # | batch on CIFAR-10 | 128 | the paper; the authors' script has 150 |

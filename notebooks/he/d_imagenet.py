@@ -59,7 +59,7 @@ examples, classifiers, noises = map(page.results, (
 # an image can fit the 19 vectors of the attack without withstanding others: the attack *overfits* its noise. This page measures how far it does.
 #
 # The paper's network is Inception-ResNet; ours is SqueezeNet 1.1, a far smaller one, with its published weights. The images are the first of a set
-# with one image a class (the paper's are a private subset). Whether the network was trained on them is not known.
+# with one image a class (the paper's: 450 validation images that it does not name; it calls these results “more preliminary”). Whether the network was trained on them is not known.
 #
 # ## Step by step: noise that the attack used, and new noise
 #
@@ -137,7 +137,7 @@ page.text((noises, examples), photographs.fitted,
 # %% [markdown]
 # ## Where it differs, and why
 #
-# The examples overfit the noise vectors of the attack. Whether this explains the difference from the paper's 16% is not shown, since network,
+# Whether the overfitting explains the difference from the paper's 16% is not shown, since network,
 # images and number of iterations differ as well.
 
 # %%
@@ -212,7 +212,7 @@ page.figure("figure-9", examples, photographs.draw_all, data=photographs.all_dat
 # | choice | ours | reason |
 # |---|---|---|
 # | network | SqueezeNet 1.1 | the paper's Inception-ResNet is far larger, and its weights were published for Tensorflow |
-# | images | the first of a thousand, one of each class | the paper's are a private subset |
+# | images | the first of a thousand, one of each class | the paper does not name its 450 |
 # | boundary classifier | batches of 350; the two classes are weighted by their share of the images used | the authors' code |
 # | learning rate of the boundary classifier | 0.001 for every attack | the authors' code notes 0.0001 for the two attacks by optimisation |
 # | images that the boundary classifier needs | at least 150 (our choice) | with fewer it is not trained, and its columns of Table 5 stay empty |
@@ -238,7 +238,7 @@ page.box(
     if facts else "Not measured yet.",
     "The vote is right on {attacked.hits} of {attacked.of} attacked photographs (95%: {attacked.low:.0f} to "
     "{attacked.high:.0f}%); " + "with those misclassified before, " * wrong_before
-    + "on {margin.percent:.0f}% of {margin.of} (paper: {margin.paper}%). On {images} attacked, "
+    + "on {margin.percent:.0f}% of {margin.of} (paper: {margin.paper}% of 450). On {images} attacked, "
     + ("all copies" if overfits else "{own:.0f}% of the copies")
     + " are misclassified with the attack's own noise, " + "only " * overfits + "{others:.0f}% with fresh.",
     f"Our network is far smaller{', our attack shorter' * bool(shorter)} than the paper's.",

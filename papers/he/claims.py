@@ -38,8 +38,7 @@ networks_claim("table-1", "in all four settings", leaves=UNPUBLISHED)(over_netwo
     "success {margin.success_pct:%} (n = {margin.correct}), mean distance {margin.rms} (OptBrittle "
     "{brittle.rms}, n = {brittle.successful}; OptStrong {strong.rms}, n = {strong.successful})"),
     figures.by_network))
-claim("table-1", "leaves the original class readable")(
-    "“visible” and “readable” are judged by eye, in Figure 5")
+claim("table-1", "leaves the original class distinctly")("“distinctly visible” is judged by eye, in Figure 5")
 
 
 def drops(kind):
@@ -72,7 +71,7 @@ networks_claim("table-2", "evades both")(over_networks(lambda c: (
     "region {margin.region:%}, point {margin.point:%} (n = {margin.images}; benign {benign.region:%} and "
     "{benign.point:%})"),
     figures.by_network, reads="“evades” is read as fewer correct labels than of benign images"))
-claim("figure-5", "visibly altered but readable")("“readable” is judged by eye: the images stand above")
+claim("figure-5", "visibly altered")("“distinctly visible” is judged by eye: the images stand above")
 
 SLOWEST = "the slowest case is w32-10 on a graphics card, a GeForce GTX 1080"
 claim("procedure-optmargin", "Slowest case")(f"not measured: {SLOWEST}")
@@ -110,7 +109,7 @@ def medians(data):
                            for kind, values in kinds.items()} for net, kinds in data.items()})
 
 
-networks_claim("figure-1", "very close to zero", leaves="“very close to zero” names no bound")(over_networks(
+networks_claim("figure-1", "as close to the", leaves="“as close as possible” names no bound")(over_networks(
     lambda c: (c.brittle.home > 0.5, f"median {c.brittle.median / c.brittle.line:.2g} of the black line, "
                                      "{brittle.home:.0%} of directions lead to the true class")))
 networks_claim("figure-1", "OptMargin curves lie higher")(over_networks(lambda c: (
@@ -156,13 +155,12 @@ def thresholds(data):
             "false_pos_benign_pct", "false_neg_optmargin_pct"))} for net, margin in margins.items()}
 
 
-networks_claim("figure-2", "no single threshold")(over_networks(lambda c: (
+networks_claim("figure-2", "simple threshold", leaves="“accurately” names no bound")(over_networks(lambda c: (
     c.median.percent > 0 and c.least.percent > 0,
     "the threshold best on these {images} images errs on the worse of the two kinds, benign or OptMargin "
     "images, at a rate of {median.words} by the median and {least.words} by the nearest distance; the "
     "paper's classifier {paper:.1f}%, on its network"), thresholds,
-    reads="“separates” is read as without an error; these thresholds are tested on the images that set them, "
-          "those of Section 5 on other digits"))
+    reads="these thresholds are tested on the images that set them, those of Section 5 on other digits"))
 networks_claim("figure-2", "Adversarial training brings")(over_networks(lambda c: (
     (c.normal.benign.median - c.benign.median) * (1 if c.network == "mnist-adv" else -1) > 0,
     "{benign.words}, normal {normal.benign.words}"),
@@ -267,23 +265,23 @@ def on_imagenet(judge, reads=""):
     return predicate
 
 
-claim("table-5", "lowers region-classification accuracy most", leaves="“hardly” names no bound")(
+claim("table-5", "lowers region-classification accuracy most")(
     on_imagenet(lambda c: (
         c.margin.region_accuracy_pct < min(c.fgsm.region_accuracy_pct, c.brittle.region_accuracy_pct),
         "accuracy of the vote on benign images {benign.region_accuracy_pct:%}, OptBrittle "
         "{brittle.region_accuracy_pct:%}, OptMargin {margin.region_accuracy_pct:%}, FGSM "
         "{fgsm.region_accuracy_pct:%}")))
-claim("table-5", "Boundary classification separates")(on_imagenet(lambda c: (
+claim("table-5", "Boundary classification accurately")(on_imagenet(lambda c: (
     max(c.brittle.false_neg_pct, c.margin.false_neg_pct) < c.fgsm.false_neg_pct,
     "false negatives of OptBrittle {brittle.false_neg_pct:%}, OptMargin {margin.false_neg_pct:%}, FGSM "
     "{fgsm.false_neg_pct:%}"),
-    reads="“well” and “badly” are read as fewer and more false negatives"))
-claim("table-5", "far higher distortion")(on_imagenet(lambda c: (
+    reads="read as: fewer false negatives of the first two"))
+claim("table-5", "much higher distortion")(on_imagenet(lambda c: (
     c.fgsm.distortion_rms > c.margin.distortion_rms and
     c.fgsm.point_accuracy_pct > c.margin.point_accuracy_pct,
     "distortion of FGSM {fgsm.distortion_rms}, OptMargin {margin.distortion_rms}; accuracy "
     "{fgsm.point_accuracy_pct:%} and {margin.point_accuracy_pct:%}"),
-    reads="“far” names no bound"))
+    reads="“much” names no bound"))
 claim("figure-8", "withstand region-classification noise")(on_imagenet(lambda c: (
     c.brittle.restored > c.margin.restored,
     "the vote is correct on {brittle.restored:%} of the images after OptBrittle, {margin.restored:%} after "

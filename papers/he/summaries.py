@@ -166,7 +166,7 @@ def draw_nearest(distances, attack):
         ax.plot(min(own.median(), none), place, "|", color="black", ms=30, mew=2)
     if attack:
         ax.axvline(attack, color=display.GUIDE, linestyle="--", linewidth=1)
-        ax.text(attack, -0.55, " the attack", va="bottom", color=display.GUIDE)
+        ax.text(attack, -0.55, " OptBrittle's mean change", va="bottom", color=display.GUIDE)
     ax.set(yticks=range(len(NAMES)), yticklabels=NAMES.values(), ylim=(len(NAMES) - 0.5, -0.55),
            xlim=(0, None), xlabel="nearest boundary in random directions\n(root mean square, pixels 0 to 1)")
     none_at(ax, none)
