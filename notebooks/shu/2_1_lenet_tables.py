@@ -88,8 +88,7 @@ page.figure("figure-5", sweeps, lambda runs: display.image_table(
 # this class, the most frequent one. The row is the box (hyper-rectangle) of their $b$ widest intervals (column $d$): $b$ as printed, or all pixels
 # that every example changes, if these are fewer. Columns $M_1$ to $M_{10}$ have the share of random images of the box (1,000 at full scale) that a
 # network misclassifies. The examples of PW change different pixels, so that a pixel changed by a single example can be in its box; all intervals of
-# this box are $[0, 1]$, as in the paper. $s_{(i)}$ is the width of the narrowest interval. The paper does not say which image it took
-# ({ref}`one choice <one-choice>`); what it says of attacks in general is tested over fifty digits.
+# this box are $[0, 1]$, as in the paper. $s_{(i)}$ is the width of the narrowest interval. What the paper says of attacks in general is tested over fifty digits.
 
 # %%
 page.table("table-2", (sweeps, fifty), lambda runs, digits: beyond.with_digits(
@@ -135,7 +134,7 @@ page.figure("figure-4", sweeps, lambda runs: figures.draw_pairs(runs, "table-2")
 # | settings of a sweep | 100 initial radii from 0.005 to 0.5 for the iterative attacks; 50 weights and 2 margins for CW2; 100 step lengths for NF; 100 sizes from the first successful one on for FGSM; 200 starts for PW | the paper prints none; the published script, for the basic iterative method in L1, has 100 radii from 0.01 to 1; from 0.5 on its steps do not reach the ball, and all radii give the same image |
 # | variant of the attacks | that of Foolbox 2: it searches for the radius of the ball and keeps the nearest example; a targeted attack succeeds if its class has a probability above one half | the published script uses its interface |
 # | NewtonFool's gradient | that of the probability, as published | Foolbox 2 divides the gradient of the cross-entropy by the probability where the chain rule multiplies, so that its steps end shorter |
-# | thresholds for the kinds of boxes in {ref}`Section 2.1 <shu-2-1>` | a half, 5% and a quarter | the paper says “most”, “correctly” and “a significant share” |
+# | thresholds for the kinds of boxes in {ref}`Section 2.1 <shu-2-1>` | a half, 5% and a quarter | the paper says “most”, “correctly” and “a significant proportion” |
 #
 # *Chosen with a result in sight:*
 #

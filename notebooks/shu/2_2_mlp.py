@@ -98,7 +98,7 @@ display.say(prose.fill("All adversarial images mislead the attacked network, but
 
 # %% [markdown]
 # The results below have the paper's attack on our digits: the first 5 and the first 7 of the test set that all five networks classify
-# correctly. The paper's are not known ({download}`experiments.py <../../papers/shu/experiments.py>`).
+# correctly ({download}`experiments.py <../../papers/shu/experiments.py>`).
 
 # %%
 scale = page.scale(**experiments.MLP)
@@ -148,7 +148,7 @@ page.text(fifty, beyond.over_digits, beyond.OVER_DIGITS)
 # %% [markdown]
 # ## Where it differs, and why
 #
-# The paper's digits, its attack's settings and the length of its training are not known. The boxes of Table 6 keep the pixels that all
+# The attack's settings and the length of its training are not known. The boxes of Table 6 keep the pixels that all
 # examples change, as in one of the authors' two scripts; the text counts any changed pixel. {ref}`Section 2.3 <shu-2-3>` has Table 10, with
 # all distances: the attack's own images, too, lie nearer to our digits than the published ones to theirs.
 

@@ -109,9 +109,9 @@ toy.compare(wrong == [bool(result.success) for result in fast] and all(result.x_
     way[-1], atol=1e-4) for way, result, flips in zip(ways, fast, wrong) if flips), "adversarial images")
 
 # %% [markdown]
-# A small ball has no example; a large one has one farther out than needed. The search of the software that the authors use (Foolbox 2) therefore
-# halves and doubles the size, and so do we. Our aeroplane is the first of the test set that all networks classify correctly; the paper's is not known
-# ({download}`experiments.py <../../papers/shu/experiments.py>`).
+# A small ball has no example; a large one has one farther out than needed. The paper cites Foolbox Native, its script has the
+# interface of Foolbox 2, whose search halves and doubles the size, and so do we. Our aeroplane is the first of the test set that all networks
+# classify correctly ({download}`experiments.py <../../papers/shu/experiments.py>`).
 
 # %%
 scale = page.scale(**experiments.MOBILENET)
@@ -176,7 +176,7 @@ page.extra("mobilenet-fifty", fifty, lambda runs: [beyond.over_images(runs.assig
 # %% [markdown]
 # ## Where it differs, and why
 #
-# The published distances are far larger than ours. Foolbox 2 searches for the smallest ball that has an example, and so do we. The table shows the
+# The published distances are far larger than ours. The table shows the
 # attack without this search, in balls of the published L2 norm and of 20% of it. Images are clipped to [0, 1], so that they lie inside their ball.
 
 # %%
@@ -285,7 +285,7 @@ page.figure("figure-9", both, lambda sweeps, digits: display.image_table([
 # %% [markdown]
 # ### Table 10: distances from the clean images
 #
-# As in Table 4, the published values are possible only as squared L2 norms ({ref}`audit`), so squared norms are compared.
+# As in Table 4, some published values (here those of BIM) are possible only as squared L2 norms ({ref}`audit`), so squared norms are compared.
 
 # %%
 page.table("table-10", both, lambda sweeps, digits: [

@@ -47,11 +47,11 @@ page = start("shu/2_4_alarm", globals())
 # ## The idea
 #
 # Networks that differ in their seed alone disagree on some images. The paper distinguishes three types of regions around a clean image, by
-# who errs there: the attacked network, but not all (type 1); all networks (type 2); another network, but not the attacked one (type 3). A region is a
-# *box*: it varies the pixels that all images of one attack and wrong class change, each between its smallest and largest value. The other pixels
+# who errs there: the attacked network, but not all (type 1); all networks (type 2); another network, but not the attacked one (type 3). We measure
+# them in *boxes*: a box varies the pixels that all images of one attack and wrong class change, each between its smallest and largest value. The other pixels
 # keep their clean values. The type of a box depends on the shares of random images in it that the networks misclassify. The paper names no
-# thresholds; ours leave some boxes without a type. An attack on one network tends to end at type 1. As a defence the paper therefore proposes an
-# *alarm*: at least two networks disagree. It says that the alarm does not help at type 2.
+# thresholds; ours leave some boxes without a type. As a defence the paper proposes an *alarm*: if two networks disagree, a person or another
+# classifier checks the image. It says that this won't solve type 2, and that an ensemble “can be attacked too”.
 #
 # ## Step by step: an alarm by disagreement
 #
@@ -176,7 +176,7 @@ page.text(fifty, alarms.over_boxes,
 #
 # The paper prints no rates. That the alarm is frequent at types 1 and 3 follows largely from
 # the definition of the types, one network wrong where another one is right; how rare it is at type 2 is measured. All attacks use one network alone,
-# which favours the alarm. An attack on the whole family may avoid it, and was not tested.
+# which favours the alarm. The paper warns that an ensemble can be attacked; that was not tested.
 #
 # ## Three things to remember
 #
@@ -198,7 +198,7 @@ page.text(fifty, alarms.over_boxes,
 #
 # A box is of type 1 if the attacked network misclassifies at least half of its samples and another one at
 # most 5%. It is of type 2 if every network misclassifies at least a quarter. It is of type 3 if the attacked network misclassifies at most 5%
-# and another one at least half. With these, the six boxes of the paper's Table 2 are of the types that the paper gives them. The function
+# and another one at least half. With these, each of the six boxes of Table 2 has a type. The function
 # below must agree with the fast code; two versions with an error built in must not. {ref}`Section 2.1 <shu-2-1>` calls the types *attacked
 # network's boundary*, *transferable* and *other networks' errors*.
 
@@ -227,7 +227,7 @@ page.statement("procedure-region-types", sweeps, data=lambda runs: {
 # ### Figure 10: types of points around the digit
 #
 # Of all planes through the digit and the centres of two attacks' boxes the figure has the two with most points of types 1 to 3 in the ball. The circle is the
-# paper's ball; its $\delta$ of 6 is a squared norm, as are all the paper's distances ({ref}`audit`). The paper's drawing is conceptual; here the ten
+# paper's ball; its $\delta$ of 6 is read as a squared norm, because some of its distances are possible only as squares ({ref}`audit`). The paper's drawing is conceptual; here the ten
 # networks classify each point. NF is NewtonFool, FGSM the fast gradient sign method, CW2 Carlini and Wagner's L2 attack, BIM the basic iterative
 # method, PW the pointwise attack and MI the momentum iterative method.
 
@@ -252,7 +252,7 @@ page.statement("procedure-robust-classification", (clean, fifty), data=alarms.al
 #
 # | choice | ours | reason |
 # |---|---|---|
-# | thresholds of the types | a half, 5% and a quarter | the paper says “most”, “correctly” and “significant”; they were chosen with the paper's Table 2 in sight, and sort it as the paper does |
+# | thresholds of the types | a half, 5% and a quarter | the paper says “most”, “correctly” and “significant”; they were chosen with the paper's Table 2 in sight |
 # | boxes | all pixels that every example changes; around one digit, a box for each wrong class that at least 80 examples of an attack reach | the paper shows one wrong class per attack |
 # | the alarm's networks | the attacked one and each choice of others | the paper leaves open how many others (“at least one”) |
 

@@ -54,7 +54,7 @@ page = start("shu/2_regions", globals())
 #
 # Networks of one structure that are trained on the same data from different seeds assign some images to different classes. The paper
 # calls a connected set of such images an *uncertainty region* and claims that several of them can lie in a small ball around one clean
-# image. It contrasts them with the textbook drawing of the {term}`decision boundary` as a single curve. The paper's figures are sketches;
+# image. It contrasts them with drawings of the {term}`decision boundary` as a single curve. Figures 1, 2 and 10 of the paper are sketches;
 # ours are measured. Ten LeNets classify the points of slices of image space through one digit: planes, clipped to pixel values from 0 to 1.
 #
 # ## Step by step: where networks disagree, piece by piece
@@ -122,15 +122,14 @@ page.text(networks, lambda runs: beyond.clean_errors(runs, "table-1"), beyond.CL
 # %%
 page.text(planes, lambda runs: counts(runs) | {"radius": figures.DELTA},
         "In {with_any} of {planes} planes at least two of the {networks} networks disagree within the "
-        "paper's radius (L2 norm {radius}). In {with_several} planes this disagreement is in pieces, at most "
-        "{most}. In {joined} of these planes all pieces join outside the circle, within the plane. Distances "
-        "are those before pixel values are clipped to [0, 1]; a clipped point outside the circle can lie "
-        "inside the ball.")
+        "paper's radius (6, read as a square: L2 norm {radius}). In {with_several} planes this disagreement is in pieces, at most "
+        "{most}. In {joined} of these planes all pieces join within the plane, outside the circle. The circle "
+        "uses distances before clipping to [0, 1]; clipping can bring a point into the ball.")
 
 # %% [markdown]
 # ## Where it differs, and why
 #
-# The paper's drawing shows separate regions in the ball. In our planes the ball may cut one area into pieces. Areas that are
+# Figure 2 draws one region (a) and two (b); the text reports several. In our planes the ball may cut one area into pieces. Areas that are
 # separate in a plane may be connected outside it, and other planes may have separate ones, so that planes alone do not decide the claim.
 #
 # ## Three things to remember
@@ -225,7 +224,7 @@ page.figure("figure-2", planes, draw_regions, data=counts,
 #
 # | choice | ours | reason |
 # |---|---|---|
-# | radius | $\delta^2 = 6$ | the printed distances are possible only as squared norms ({ref}`audit`) |
+# | radius | $\delta^2 = 6$ | some printed distances are possible only as squared norms ({ref}`audit`); the paper's 6 lies slightly above the smallest distance of its own digit, ours is nearer |
 # | planes | through the centres of two attacks' boxes; pixel values below 0 or above 1 are clipped, distances are those before clipping | the paper's figures are conceptual |
 # | connected | neighbouring points of a grid of the plane: above, below, left, right | the definition speaks of sets that cannot be separated |
 
@@ -235,10 +234,10 @@ facts = counts(best) if len(best) else {}
 together = facts.get("with_several") == facts.get("joined")
 page.box(
     "Do re-trained networks disagree in separate pockets around an image?",
-    "Not in the slices that we drew: pieces that look separate near the digit join farther out." if together
+    "In some slices near the image; farther out in the slice these pieces join." if together
     else "In some slices of image space they do: pieces of the area stay separate in the whole slice.",
     "In {with_any} of {planes} slices of image space through one digit, {family} networks disagree "
-    "somewhere within the paper's radius ({radius:.2f}, L2 norm). In {with_several} of these slices the area "
+    "somewhere within the paper's radius (6, read as a square). In {with_several} of these slices the area "
     "is in pieces there, which join farther out in " + (
         "all {joined}." if together else "{joined} of these."),
     "One digit and slices cannot exclude separate pockets elsewhere.",

@@ -55,17 +55,17 @@ scale = page.scale(smoke=dict(draws=2_000, directions=20, steps=4),
 # %% [markdown]
 # ## The idea
 #
-# A network can have a small test error and still many {term}`adversarial examples <adversarial example>`. Section 3 offers an
-# explanation. Theorem 1 says that two networks that differ only on countably many regions of lower dimension have the same expected
-# loss, here the probability of an error, if the distribution of images is continuous. Conjecture 1 says that the regions of
-# {ref}`Section 2.4 <shu-2-4>`, boxes in which few pixels vary, together have probability zero, Conjecture 2 that a network is discontinuous at their
-# edges. We test the theorem on two classifiers whose expected losses are exact, and ask whether trained networks disagree on such regions alone.
+# Bounds let the generalisation error (expected loss on a new image) of a network fall to 0 as $n^{-1/2}$ with $n$ training images, yet
+# {term}`adversarial examples <adversarial example>` remain. Section 3 offers “a potential explanation”. Theorem 1 says that two networks that differ only on countably many regions of lower dimension have the same expected
+# loss, here the probability of an error, if the distribution of images is continuous. Conjecture 1 says that the
+# lower-dimensional uncertainty and transferable regions ({ref}`Section 2.4 <shu-2-4>`) together have probability zero, Conjecture 2 that a network is
+# discontinuous at their edges. We test the theorem on two classifiers whose expected losses are exact, and ask whether trained networks disagree on such regions alone.
 #
 # ## Step by step: errors on sheets without thickness
 #
 # Images $W$ are uniform on $[0, 1]^d$, and the true class is 1 where $W_1 > 1/2$. Classifier $M_1$ predicts 1 where $W_1 > 2/5$. Classifier
-# $M_2$ predicts the same, except on the *sheets* (slabs in the paper) $\{W : W_1 = 2^{-i}\}$, $i = 2, 3, \dots$, of dimension $d - 1$, where it
-# alone is wrong. All sets depend on $W_1$ alone, so that an expected loss is a length, or a probability by the distribution function of $W_1$. The
+# $M_2$ predicts the same, except on the *sheets* $\{W : W_1 = 2^{-i}\}$, $i = 2, 3, \dots$, of dimension $d - 1$, where it
+# alone is wrong. All sets depend on $W_1$ alone, so an expected loss is the probability that $W_1$ lies where the classifier errs: under the uniform law, a length. The
 # sums are fractions, without rounding. Edit the sheets and run both cells again.
 
 # %% tags=["show-input"]
@@ -151,8 +151,8 @@ page.extra("theorem-1-slabs", (), lambda: rows,
 # ### Trained networks disagree on clean digits, too
 #
 # By {ref}`Definition 1 <shu-2>` the uncertainty regions together hold all images on which some two networks disagree. Conjecture 1 speaks of
-# lower-dimensional regions alone, which have probability zero under every distribution with a density. Conjecture 2 fails for the outputs of a LeNet
-# before the arg max, which are Lipschitz continuous ({ref}`proof and check <shu-3-lipschitz>`).
+# lower-dimensional regions alone, which have probability zero under every distribution with a density. The paper's DNN function is the
+# label, which jumps at every decision boundary. A LeNet's outputs before the arg max are Lipschitz continuous ({ref}`proof and check <shu-3-lipschitz>`).
 
 # %%
 clean = page.results(experiments.lenet_clean, names=["seeds"], plan=lambda scale: {})
@@ -206,7 +206,7 @@ page.statement("remark-1", data={"slabs": list(COUNTS), "difference": flat, "dif
 # %% [markdown]
 # ### Remark 2
 #
-# Another definition of the generalisation error subtracts the mean loss on the training data. Two classifiers that fit the training data
+# Another definition of the generalisation error subtracts the mean loss on the training data from the expected loss. Two classifiers that fit the training data
 # exactly have equal values by this definition, too, if their expected losses are equal. If a training image lies on a sheet, the values differ.
 
 # %%
@@ -229,7 +229,7 @@ page.statement("remark-2", data={"training_images": TRAINING, "excess_first": fl
 # (shu-3-lipschitz)=
 # ### Conjecture 2
 #
-# Read at the decision boundary, Conjecture 2 is true of the label, which jumps there. It is false of a LeNet's outputs before the arg max: pooling
+# The paper's DNN function is the hard label (Section 2): it jumps at a decision boundary. Conjecture 2 is false of a LeNet's outputs before the arg max: pooling
 # over disjoint windows and ReLU do not increase distances, and a linear layer increases them at most by its largest singular value. So the outputs
 # are Lipschitz continuous with the product of these values, whatever the weights. Along random directions the change of a LeNet's outputs, divided by
 # the step, must not exceed this product; at a jump the quotient would grow in proportion to 1/step.
@@ -306,7 +306,7 @@ page.box(
     "Can a classifier be wrong on infinitely many images without a larger error?",
     "Yes, if these images have probability zero, like the points of a sheet without thickness.",
     "In an exact example, further errors on {slabs} such sheets leave the error at {loss}. The paper "
-    "conjectures the same of the regions where networks disagree.",
+    "conjectures the same of lower-dimensional regions of adversarial images.",
     "Yet at least two of {family} LeNets disagree on {clean.percent:.1f}% of {clean.of:,} clean test digits, "
     "misclassified ones included (95% interval {clean.low:.1f} to {clean.high:.1f}%).",
     facts=facts | {"slabs": SLABS, "loss": theorem["loss_second"]} | (

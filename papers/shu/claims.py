@@ -4,8 +4,8 @@ from report.prose import NO_VALUE, short
 from shared.regions import MOSTLY, RIGHT
 
 claim = Claims()
-ONE_IMAGE = ("said of one image, and which one is not known: another image changes the values, so that "
-             "neither agreement nor difference shows anything")
+ONE_IMAGE = ("said of one image, without its index: another image changes the values, so that neither "
+             "agreement nor difference shows anything (of many the paper reports “similar results”)")
 BY_SIZE = f"{ONE_IMAGE}; over fifty images the answer depends on the size of the box, which is chosen by eye"
 FEWER = ("true by construction: a box takes some of the values that its examples change, as many as printed "
          "where there are enough")
@@ -112,7 +112,7 @@ claim("figure-10", "belong to M_1")(
 claim("figure-10", "Types 1 and 3")(
     "a definition: one network is right and another wrong at types 1 and 3, all are wrong at type 2")
 claim("figure-10", "larger perturbation than delta")(
-    "a choice of the paper for its drawing; the paper's Section 2.4 names the boxes outside the ball")
+    "a choice of the paper for its drawing")
 
 
 @claim("procedure-robust-classification", "Helps in uncertainty")

@@ -25,7 +25,7 @@ MEANT = (     # by `boxes.kind`
     f"{boxes.RIGHT:.0%}, *transferable* (type 2) if every network misclassifies at least "
     f"{boxes.SIGNIFICANT:.0%}, and *other networks' errors* (type 3) if the attacked network misclassifies "
     f"at most {boxes.RIGHT:.0%} and another at least {boxes.MOSTLY:.0%}.")
-UNKNOWN = "unnamed image: the paper does not say which one"
+UNKNOWN = "unnamed image: the paper prints it without its index"
 DELTA = 6**0.5      # radius of the paper's ball; its 6 is a squared distance, as those of Table 4
 # Columns that claims read and tables do not show.
 HIDDEN = ("examples", "perturbed", "n_intervals", "digits", "own_pct", "others_pct")
