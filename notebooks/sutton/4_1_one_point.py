@@ -148,9 +148,8 @@ for row in paper["table-1"].rows:
                                 "printed": percent, "distance": distance,
                                 "planar": 100 * float(planar_flip_probability(n, 1 / factor))})
 display.picture(
-    figures.over_pairs({f"{p['data']}, noise {p['factor']} ×": ([p["planar"]], p["printed"])
-                        for p in predictions}, "labels flipped by at least one sample, %",
-                       ours="flat boundary", published="published"),
+    figures.over_pairs({f"{p['data']}, {p['factor']} ×": ([p["planar"]], p["printed"]) for p in predictions},
+                       "labels flipped by at least one sample, %", ours="flat boundary", published="published"),
     "Labels flipped by at least one of 2,000 noise samples: published in Table 1 (ticks; mostly medians over "
     "some pairs, so that they differ from the mean in the box), and predicted by a flat boundary as far away "
     "as the attack is long (dots).",
@@ -159,8 +158,8 @@ display.picture(
 # %% [markdown]
 # ## Where it differs, and why
 #
-# One distance for all images does not fit: each length of the noise would need another one (last column of the table in *Item by item*). On our
-# own networks a second attack, Carlini and Wagner's, searches for the nearest adversarial example of each image.
+# The paper calls the norm of the step an upper bound of the distance (Section 7.1.2). No single distance fits: each length of the noise would need
+# another one. On our own networks a second attack, Carlini and Wagner's, searches for the nearest adversarial example of each image.
 
 # %%
 measured = [page.results(experiment, plan=lambda scale: {})
@@ -297,16 +296,16 @@ display.table(["data", "dimension", "noise radius / attack norm", "published (te
 # | --- | --- | --- |
 # | dimensions | 15 values from 1 to 200,000 | from a line to more than the 150,528 inputs of an ImageNet network |
 # | random trials | all follow the exact law of one coordinate | only the direction across the plane matters, so no vector with 200,000 entries is drawn |
-# | other noise | not tested | the paper adds that uniform noise in an L∞ ball or a Gaussian has almost constant norm in high dimensions and behaves alike |
+# | other noise | not tested | the paper adds that uniform noise in an L∞ ball or a Gaussian has almost constant norm in high dimensions and behaves like noise in a ball “with radius growing with” the dimension |
 
 # %%
 shares = {f"noise {1 / ratio:g} times as long": tail(sketches.DIMENSIONS, ratio) for ratio in RATIOS}
 page.box(
     "How often does random noise cross a flat decision boundary?",
     "Practically never in thousands of dimensions, even noise of ten times the distance.",
-    "{needed} crosses ({n:,} dimensions); {draws:,} samples flip {flat:.1g}% of images. In the "
-    "paper {paper:.0f}% flip, under noise (we infer) ten times as long as the gradient step.",
-    "Boundaries often lie nearer than this step: flat ones where the shorter of two attacks ends give "
+    "{needed} crosses ({n:,} dimensions); {draws:,} samples flip {flat:.1g}% of images. In the paper "
+    "{paper:.0f}% flip, under noise (we infer) ten times as long as the gradient step.",
+    "Boundaries often lie nearer: placed where the shorter of two attacks ends, flat ones would flip "
     "{longest.near:.0f}% on our {runs} networks (measured: {longest.flipped.percent:.0f}%)."
     if nearest.get("ratio", 1) < 1 else
     "Real boundaries may be nearer than the attack suggests, or curved.",

@@ -49,9 +49,10 @@ page = start("sutton/4_2_two_balls", globals())
 # $1/\sqrt n$ of the plane through the centre, parallel to the boundary. Where this is less than $\epsilon$, hardly any point lies where the balls
 # overlap.
 #
-# The paper proves four properties: the classifier is accurate, a small perturbation flips nearly every point, random noise hardly any, and one
-# perturbation serves for nearly all points. Each holds with a probability that tends to one exponentially fast as the dimension grows, if the
-# distance of the centres stays the same. The gradient, where it is not zero, points straight across the plane in every dimension.
+# The paper names four properties: the classifier is accurate, noise flips hardly any point, a small attack flips nearly every point, and the
+# gradient of the loss gives its direction. The first three hold with a probability that tends to one exponentially fast as the dimension grows, if
+# the distance of the centres stays the same. Beyond them, a perturbation that carries one point a margin past the plane flips nearly all others of
+# its class.
 #
 # ## Step by step: points, noise and an attack
 #
@@ -117,8 +118,6 @@ display.table(["event", "share of the points"], [
     [f"misclassified under noise of {LONG:g} radii", one_in(by_long)],
     [f"correct in spite of an attack of {attack:g} radii", one_in(safe)]],
     f"Two balls in {PICTURE:,} dimensions, their centres {2 * epsilon:g} radii apart. Exact values.")
-display.say(f"At least one of {TRIES:,} samples of one radius misclassifies {one_in(by_many)} of the points, "
-            f"although a single one misclassifies {one_in(by_noise)}.")
 
 # %% [markdown]
 # The share of misclassified points equals the share of noise that crosses in {ref}`Section 4.1 <sutton-4-1>`, for noise $1/\epsilon$ times as long as
@@ -129,8 +128,8 @@ display.say(f"At least one of {TRIES:,} samples of one radius misclassifies {one
 # ### Robustness to noise ends where the noise is long, or the classes are near
 #
 # All of this needs a distance $\epsilon$ that does not shrink. With $\epsilon = c/\sqrt n$ the probability that noise of radius $\delta$
-# misclassifies a point tends to $\Phi(-c/\sqrt{1 + \delta^2})$, a fixed value. ($\Phi$: the normal distribution function.) Nor does this probability
-# vanish at a fixed $\epsilon$ for ball noise whose radius grows like $\sqrt n$, as the norm of noise of a fixed size per pixel does.
+# misclassifies a point tends to $\Phi(-c/\sqrt{1 + \delta^2})$, a fixed value. ($\Phi$: the normal distribution function.) The paper
+# adds that noise of a fixed size per pixel has a norm that grows like $\sqrt n$; for ball noise of such a radius the probability does not vanish either.
 #
 # ## Where it differs, and why
 #

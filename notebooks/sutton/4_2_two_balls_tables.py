@@ -206,8 +206,8 @@ page.figure(
 # %% [markdown]
 # ## Theorem 7: the direction of the loss gradient
 #
-# Let $\hat f = \sigma(x_1)$ be a smooth version of the classifier and $L$ an increasing loss. The chain rule gives (equation 10 of the appendix is
-# the case $\ell = 0$)
+# Let $\hat f = \sigma(x_1)$ be a smooth version of the classifier and $L$ a differentiable increasing loss. With probability 1 over $x$, the gradient
+# of the loss is a positive multiple of the best direction of attack. For the chain rule gives (equation 10 of the appendix is the case $\ell = 0$)
 #
 # $$\nabla_x L(|\hat f(x) - \ell|) = (1 - 2\ell)\; L'(|\hat f(x) - \ell|)\; \sigma'(x_1)\; e_1 ,$$
 #

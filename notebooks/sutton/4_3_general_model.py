@@ -49,7 +49,7 @@ scale = page.scale(smoke=dict(draws=2_000), quick=dict(draws=20_000), paper=dict
 #
 # In Section 4.2 a plane separates two balls with uniform data. According to the paper, the results need neither: the data may have almost any
 # distribution, and the boundary may be a bent plane. As long as its bends are small, the classifier is accurate, an attack succeeds on nearly all
-# points, random noise on hardly any, and one attack serves for all.
+# points, random noise on hardly any, and an attack that carries one point far enough past the boundary flips most others.
 #
 # Which bends are small? Noise in high dimension moves a point almost its whole length sideways, spread over all directions. A *roof*, which bends
 # along one of them, has come down hardly at all where the noise ends. A *cone*, which bends in all of them, has come down by its slope times the
@@ -98,7 +98,7 @@ assert all(by_chance(counted[name], exact[name], SAMPLES) for name in exact), \
 # %% [markdown]
 # ## What came out
 #
-# ### Under a roof all four properties hold, as under a plane
+# ### Under a roof the four theorems hold, as under a plane
 #
 # The picture shows them for one roof and uniform data in a ball. Each panel gives the probability of the event that its theorem calls rare.
 
@@ -133,11 +133,11 @@ display.table(["theorem", "rare event", "bound", "exact value"],
               f"Probabilities at the right end of the figure, n = {DIMENSIONS[-1]:,}")
 
 # %% [markdown]
-# ### Under a cone, noise crosses often where the paper's condition fails or hardly holds
+# ### Under a cone, noise crosses often where the bound of Theorem 14 promises little or nothing
 #
 # The worst surface of slope $L$ is a cone with the point under its apex; the probability of crossing is one integral over the angle of the noise.
-# Theorem 14 needs the point's depth $\eta$ to exceed $L\sqrt{1+L^2}$ times the noise's length $\delta$. Where that fails, the bound is 1, and noise
-# does cross. Just where it begins to hold, bound and probability are close: a bound that knows the slope alone cannot be improved much there.
+# For data in one point, the bound of Theorem 14 falls below 1 only if the point's depth $\eta$ exceeds $L\sqrt{1+L^2}$ times the noise's length
+# $\delta$. Below that noise does cross. Just where it begins to hold, bound and probability are close: a bound that knows the slope alone cannot be improved much there.
 
 # %%
 CONE_N, CONE_SLOPE = 3072, 0.1

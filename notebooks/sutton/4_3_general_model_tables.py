@@ -61,7 +61,7 @@ scale = page.scale(smoke=dict(draws=2_000), quick=dict(draws=20_000), paper=dict
 # copy, [assumed] is our choice; {ref}`How to read this book <verdict-words>` has the badges.
 #
 # A plane through the origin has unit normal $v$. The surface $S$ is this plane, bent: above the point $p$ of the plane it lies at height $g(p)$.
-# Everything is about class 0, below the surface; class 1 is symmetric. $\eta$ is the distance of the data's centre from the plane, $r$ the radius
+# Everything is about class 0, below the surface; class 1 is symmetric. The theorems hold for any distribution of the data; $\eta$, $r$ and $K$ are needed in the corollaries only: $\eta$ is the distance of the data's centre from the plane, $r$ the radius
 # of the ball that holds them, $K \ge 1$ bounds their density ({ref}`Definition 3 <sutton-4-2-tables>`; 1 for uniform data), $L$ is the steepest
 # slope of $g$ (its Lipschitz constant). $\pi x$ is the foot of the point $x$ in the plane, and $G(\alpha)=\Pr(|g(\pi x)|\le\alpha)$ the probability
 # that the surface above or below a point lies within $\alpha$ of the plane. $\mathbb B^n_\delta$ is the ball of radius $\delta$ around the origin;
@@ -144,7 +144,7 @@ page.statement(
 #
 # $$\Pr(f(x)=0) \ge \sup_{\alpha\ge0}\{G(\alpha)-\Pr(x\cdot v\ge-\alpha)\}$$
 #
-# for $n \ge 2$, $\eta \ge 0$, $L \ge 0$ [derived]. A point has the label 0 if it lies deeper below the plane than the surface dips there.
+# for every distribution of the data and every continuous $g$ [derived]. A point has the label 0 if it lies deeper below the plane than the surface dips there.
 #
 # :::{dropdown} Proof idea
 # Choose a depth $\alpha$. Either, above this point, the surface lies more than $\alpha$ from the plane, or the point is less than $\alpha$ below
@@ -174,7 +174,7 @@ check(page, "corollary-10", again=lambda n, eta, r: cap_share(n, eta / r))
 #
 # $$\Pr(\exists s\in\mathbb B^n_\delta: f(x+s)=1) \ge \sup_{\alpha\ge0}\{G(\alpha)-\Pr(x\cdot v<\alpha-\delta)\}$$
 #
-# for $n \ge 2$, $\eta \ge 0$, $L \ge 0$, $\delta > 0$ [derived].
+# for every distribution of the data, every continuous $g$ and $\delta > 0$ [derived].
 #
 # :::{dropdown} Proof idea
 # By {eq}`sutton-eq-2` a perturbation of norm $\delta$ straight along $v$ suffices if the surface is at most $\delta$ above the point. That fails
@@ -211,7 +211,7 @@ check(page, "corollary-12", again=lambda n, eta, delta, r: cap_share(n, (delta -
 # \end{aligned}
 # $$
 #
-# for $n \ge 2$, $\eta \ge 0$, $L \ge 0$, $\delta > 0$ [derived].
+# for every distribution of the data, every $g$ of slope at most $L$ and $\delta > 0$ [derived]. $\mathcal T = [L\delta, \delta]$ for $L \le 1$, else $\mathcal T = \{\delta\}$ with $\varphi = 0$.
 #
 # :::{dropdown} Proof idea
 # Split the points by their distance to the surface. Those nearer than $\tau$, or already wrong, are few: Lemma 13 turns their distance into a
@@ -253,7 +253,7 @@ check(page, "corollary-15", again=lambda n, eta, delta, r: crossing(n, eta / r, 
 # \end{aligned}
 # $$
 #
-# for $n \ge 2$, $\eta \ge 0$, $L \ge 0$, $\delta > 0$, $\gamma \ge 0$ [derived]. Two points $x$ and $z$ of class 0 are drawn.
+# for every distribution of the data, every $g$ of slope at most $L$, $\delta > 0$ and $\gamma \ge 0$ [derived]. Two points $x$ and $z$ of class 0 are drawn.
 # $S_{\gamma,\delta}(z)$ is the set of perturbations $s$ of norm up to $\delta$ with $d_S(z+s) \ge \gamma$.
 #
 # :::{dropdown} Proof idea
@@ -290,7 +290,7 @@ check(page, "corollary-17", again=lambda n, gamma, r: crossing(n, gamma / r, 1.0
 #
 # The paper draws three extensions. (a) The data need not be uniform: a truncated Gaussian has a density bound $K$ of its own. (b) Each statement
 # looks at one class only, so the other may be anything; and a boundary made of flat pieces, as networks with ReLU have, is flat near most points.
-# (c) It is enough if all this holds near one place of the boundary.
+# (c) It is enough if all this holds near one place of the boundary. With several classes: each boundary between two, if few classes meet there.
 
 # %%
 panels = sketches.extensions(numpy_generator(page, "figure-5"))

@@ -51,7 +51,7 @@ page = start("sutton/5_half_balls", globals())
 # Noise of one radius moves a typical point across the plane by about the point's distance from the plane, so it flips labels in every dimension.
 #
 # Now move each half back by $\epsilon$. An attack must be longer by $\epsilon$ only. Noise of length $\delta$ in $n$ dimensions still moves a point by only
-# $\delta/\sqrt n$ or so across the plane, and this is soon much less than $\epsilon$. The paper concludes that the gap between classes, the {term}`margin`, keeps tests with noise
+# $\delta/\sqrt n$ or so across the plane, and this is soon much less than $\epsilon$. The paper concludes that the gap between typical points of the classes, the {term}`margin`, keeps tests with noise
 # from finding that a classifier can be attacked.
 #
 # ## Step by step: half-balls with and without a gap

@@ -60,8 +60,7 @@ SHARES = tables.cifar10_shares(PAPER)
 # 2. Images, among these, for which at least one of 2,000 random perturbations flips the label. The perturbations are uniform in a ball whose radius
 #    is the norm of the image's own step, or two, five or ten times that norm; nearly all lie close to its edge.
 #
-# If the boundary near an image is flat, nearly all random directions in 3,072 dimensions run along it, and noise hardly ever crosses it. How far
-# this picture holds is measured below.
+# If the boundary near an image is flat, nearly all random directions in 3,072 dimensions run along it, and noise hardly ever crosses it.
 #
 # ## Step by step: two digits, attacked and perturbed
 #

@@ -62,7 +62,7 @@ if len(sizes) != 3 or list(sizes) != sorted(sizes):
 # The paper tests this on CIFAR-10. In training, uniform noise from an L∞ ball (each value of an image changes by at most the radius $a$) or
 # from an L2 ball is added to every image, drawn anew each time. The trained network is attacked without noise. The paper reports "little impact on
 # the adversarial susceptibility", that strong noise lowers the accuracy, and that the mean norm of the successful attacks "does seem to increase"
-# with the noise. It has nine class pairs, each class against the next one, and six trainings for each pair: two kinds of noise, three strengths.
+# with the noise. It warns that the rise may come from the lower accuracy: points near the boundary are then misclassified and no longer attacked. It has nine class pairs, each class against the next one, and six trainings for each pair: two kinds of noise, three strengths.
 
 # %% [markdown]
 # ## Step by step: two digits, trained with noise

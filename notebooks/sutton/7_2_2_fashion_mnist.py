@@ -171,12 +171,10 @@ page.text(again, lambda u: figures.retrained_in_words(u, SHARES, CLASSES))
 # %% [markdown]
 # Which training gives the published shares is not known.
 #
-# ## Three things to remember
+# ## Two things to remember
 #
 # 1. Noise of the attack's norm finds nothing on clothes either.
-# 2. Ten times longer noise flips other shares on {ref}`CIFAR-10 <sutton-7-2-1>` and on {ref}`traffic signs <sutton-7-2-3>`; data, dimension and
-#    partly the network differ.
-# 3. Neither the printed training nor ours gives the published share of attackable images.
+# 2. Neither the printed training nor ours gives the published share of attackable images.
 #
 # ## Try it
 #
