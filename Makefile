@@ -8,7 +8,7 @@
 #                OPTIONS="...": Snakemake's, such as --workflow-profile workflow/profiles/slurm
 # make records   every record anew, from the recorded runs alone
 # make card      MODEL=package.module:factory (or folder/file.py:factory) WEIGHTS=net.safetensors (or .pt) DATA=images.npz OUT=card.html
-#                CHECK="pgd_accuracy>=0.3" IMAGES=n RETRAINED="..." EPS=8/255 NORM=Linf|L2 RESTARTS=n SSIM=uniform MEAN=... STD=...
+#                CHECK="worst_accuracy>=0.3" IMAGES=n RETRAINED="..." EPS=8/255 NORM=Linf|L2 RESTARTS=n SSIM=uniform MEAN=... STD=...
 #                ABOUT="licence=MIT 'training data=MNIST'": what the card says of the model
 #                With make -C the files are those of the folder where you stand.
 # make same      does changed code compute what it did? then its digest is entered; EXPERIMENT=he/attacks: of one;

@@ -348,7 +348,7 @@ class _Pieces:
         """The claims of the paper, judged by a run."""
         if judged := self.runs[label]["claims"]:
             legend = f" ({LEGEND})" if self.judges(label) else ""
-            head = ["statement of the paper, summarised", f"{self.headings[label]}{legend}"]
+            head = ["statement of the paper, or what its table shows", f"{self.headings[label]}{legend}"]
             body = [[display.symbols(claim["claim"]), self._judged(claim, label)] for claim in judged]
             title = f"{self.item.title}: statements"
             yield markdown_table(head, body) if label == self.main else display.myst_table(head, body, title)

@@ -282,7 +282,7 @@ if kind := (record.read("shu", "procedure-region-types") or {}).get("data"):
 # ### A pretrained model and your own images
 #
 # Weights come from a file of PyTorch, images from an `.npz` file with `x` (uint8, `[N, H, W, 3]`) and `y`. If the accuracy is that of chance,
-# check the order of the classes and the normalisation. For a folder with one subfolder per class use `torchvision.datasets.ImageFolder`.
+# check the order of the classes and the normalisation. `card(model, x, y).save("card.html")` (with `card` imported) then takes some minutes of a core. `torchvision.datasets.ImageFolder` reads a folder with a subfolder per class; shuffle it.
 #
 # ```python
 # import torch

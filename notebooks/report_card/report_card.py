@@ -33,7 +33,7 @@ runs: str = "missing"  # at full scale: missing or none, which makes no card
 model: str = ""  # package.module:factory of your model; empty: the two networks of this page
 weights: str = ""  # a safetensors file for it
 data: str = ""  # an .npz with arrays x and y; empty: MNIST
-images: int = None  # how many images the attacks take; None takes the profile's value [4..]
+images: int = None  # of the card that this page makes itself: how many images the attacks take; None takes the profile's value [4..]
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
@@ -137,15 +137,15 @@ if cards:
 # number and every point of the pictures; `Card.of` makes the card of it again. `about={"data": "MNIST, test"}` names the data in the
 # sentence to quote.
 #
-# On the command line a card comes from a module, its weights and an `.npz` file with the arrays `x` and `y`. With `CHECK` the exit
-# status is 2 if a number misses a bound, and 1 or 2 if the card could not be made:
+# On the command line a card comes from a module, its weights and an `.npz` file with the arrays `x` (uint8, or floats from 0 to 1) and `y`. The
+# factory takes no arguments and returns the model. The command ends with status 2 if a number misses a bound of `CHECK` or no card could be made:
 #
 # ```bash
 # make card MODEL=package.module:factory WEIGHTS=net.safetensors \
-#     DATA=images.npz OUT=card.html CHECK="pgd_accuracy>=0.3"
+#     DATA=images.npz OUT=card.html CHECK="worst_accuracy>=0.3"
 # ```
 #
-# `MODEL=folder/file.py:factory` names a file instead of a module; weights may be a `.pt` file of tensors. If the model expects
+# `MODEL=folder/file.py:factory` names a file instead of a module, `MODEL="a.py:f b.py:g" WEIGHTS="a.pt b.pt"` two models; weights may be a `.pt` file of tensors. If the model expects
 # normalised pixels, add `MEAN=0.485,0.456,0.406 STD=0.229,0.224,0.225`. `IMAGES=200` attacks 200 images instead of 100;
 # `EPS=8/255`, `NORM=L2`, `RESTARTS=1` and `SSIM=uniform` are the settings above, and `ABOUT="licence=MIT"` is `about`. Beside
 # RobustBench's tables of CIFAR-10 (L∞ 8/255, the default for colour images) take `IMAGES=1000`; their AutoAttack is stronger.

@@ -55,7 +55,7 @@ instruments = page.results(experiments.instruments)
 # Does each of them order images and networks as a strong attack does? Here all of them measure the same networks on the same images. A strong attack
 # is the yardstick: the norm of the smallest perturbation that Carlini and Wagner's attack finds. A sixth measure, the margin of the logits, is the
 # baseline: it needs one forward pass. The networks, the settings, the questions and the rules of judging were {ref}`fixed before the runs
-# <protocol-five-instruments>`.
+# <protocol-five-instruments>`; the number of images was raised from 200 to 1,000 after a first round.
 #
 # ## Step by step: the five notions on one image
 #

@@ -135,7 +135,7 @@ def main(words: list[str] | None = None) -> int:
     add("--norm", choices=NORMS, default="Linf")
     add("--restarts", type=int, default=5, help="random starts of PGD")
     add("--ssim", choices=CONVENTIONS, help="window of SSIM; uniform takes images from 7 x 7")
-    add("--check", default="", help='such as "pgd_accuracy>=0.3"')
+    add("--check", default="", help='such as "worst_accuracy>=0.3"')
     add("--about", nargs="+", default=[], help='what the card says of the models, such as "licence=MIT"')
     given = parser.parse_args(words)
     # What can be wrong is known before the first instrument, which may take minutes.
