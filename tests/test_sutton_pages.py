@@ -239,8 +239,8 @@ def test_the_box_on_traffic_signs_names_the_odd_pair_of_lowest_accuracy():
     assert prose.fill(study.limit_of_signs(facts), facts).endswith("the least accurate (94%; paper: 98%).")
     facts = study.facts_of_signs(with_accuracy(runs, 0, 30), shares, 5)
     assert prose.fill(study.limit_of_signs(facts), facts) == (
-        "All 1 belong to *end of no passing – keep right* (so do the paper's), whose network is the least "
-        "accurate (94%; paper: 98%) (1 further training failed).")
+        "All 1 belong to *end of no passing – keep right* (paper: likewise), whose network is the least "
+        "accurate (94%; paper: 98%) (1 training failed).")
     assert study.limit_of_signs(study.facts_of_signs(runs[:0], shares, 5)) == "One network a pair."
 
 

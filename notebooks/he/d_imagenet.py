@@ -240,7 +240,7 @@ page.box(
     "{attacked.high:.0f}%); " + "with those misclassified before, " * wrong_before
     + "on {margin.percent:.0f}% of {margin.of} (paper: {margin.paper}% of 450). On {images} attacked, "
     + ("all copies" if overfits else "{own:.0f}% of the copies")
-    + " are misclassified with the attack's own noise, " + "only " * overfits + "{others:.0f}% with fresh.",
+    + " are misclassified with the attack's own noise, {others:.0f}% with fresh.",
     f"Our network is far smaller{', our attack shorter' * bool(shorter)} than the paper's.",
     facts=facts,
     picture=summaries.draw_copies(best, under_noise) if facts else None,

@@ -305,7 +305,7 @@ page.box(
     "It mixes a digit with white or black until the last image with its label and the first without it have "
     "a similarity (SSIM; 1: equal) above {above}. Of {searched:,} searches {converged:.1f}% end so; the mean "
     "of all is {separability:.3f} (paper: {paper:.3f}).",
-    "So this number, the paper's *separability*, describes the stopping rule, not the network.",
+    "This (the paper's *separability*) describes the stopping rule, not the network.",
     facts=figures.search_facts(best) if drawn else None,
     picture=figures.draw_stop(way, best) if drawn else None,
     alt="A digit, a uniform image and their mixtures. Below, a mark a network: the similarity of the two "

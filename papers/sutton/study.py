@@ -505,10 +505,10 @@ def limit_of_signs(facts):
     """The limit of the box on traffic signs: whose images noise of the attack's norm flips, what failed."""
     if "odd_pair" not in facts:
         return "One network a pair."
-    words, one = "All {one} belong to *{odd_pair}* (so do the paper's)", facts["failed"] == 1
+    words, one = "All {one} belong to *{odd_pair}* (paper: likewise)", facts["failed"] == 1
     if facts["lowest"]:
         words += ", whose network is the least accurate ({odd_accuracy:.0f}%; paper: {odd_paper:.0f}%)"
-        failed = " ({failed} further " + ("training" if one else "trainings") + " failed)"
+        failed = " ({failed} " + ("training" if one else "trainings") + " failed)"
     else:
         failed = "; training failed on " + ("another pair" if one else "{failed} other pairs")
     return words + failed * bool(facts["failed"]) + "."
