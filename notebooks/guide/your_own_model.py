@@ -123,7 +123,7 @@ model, x, y = model.to(page.device), x_test[rows].to(page.device), y_test[rows].
 # ## What came out
 #
 # Each instrument by itself on the script's network. Pictures have 100 images drawn anew, tables the report card's. The tables' known networks
-# classify MNIST, not these digits; one is adversarially trained. A difference has no single cause. The {doc}`API page </book/api>` lists all attacks.
+# (two of He et al., one of them adversarially trained, three of Ren et al., three of Shu et al.) classify MNIST; 100 images each were attacked. A difference has no single cause. The {doc}`API page </book/api>` lists all attacks.
 #
 # ### Attacks: the smallest perturbation that changes the label
 #

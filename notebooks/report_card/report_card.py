@@ -257,9 +257,9 @@ page.box(
 # - The metrics without an attack (ROBY, overlap, borderline pairs, boundary distances) need not rank two models as an attack
 #   does. If the two models differ beyond chance under the attacks, the card names the metrics that rank them the other way.
 # - With two models each row rests on the images that have a value of both. The worst case is tested alone at the level of 5%; the other
-#   measures have Holm's correction for their number. “Too few images to decide”: it could not reach the level; no remark: beyond
-#   chance, or not tested (rows without “is better”, the 10% and 90% quantiles, and rows that equal an earlier one on all images).
-# - A wide interval means few images: `-p images 200` makes it half as wide as 50 do. The card says how many images it needs.
+#   measures have Holm's correction for their number. A row with “is better” and no remark is beyond chance, but for the 10% and 90%
+#   quantiles and repeated rows, which are not tested; “too few images”: it could not reach the level.
+# - A wide interval means few images: `IMAGES=200` of `make card` makes it half as wide as 50 do. The card says how many images it needs.
 
 # %%
 page.finish()
