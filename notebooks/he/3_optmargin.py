@@ -239,7 +239,7 @@ page.table("table-2", attacks, figures.table_2, hidden=figures.HIDDEN)
 
 # %% [markdown]
 # ### Figure 5: examples of each attack
-# A black square marks an attack without an example. The network “adv.” misclassifies the first three CIFAR-10 images anyway; they count in no rate.
+# A black square marks an attack without an example, or an image that the network misclassifies anyway.
 
 # %%
 page.figure("figure-5", attacks, lambda runs: display.image_table(figures.pictures(runs)),

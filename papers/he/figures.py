@@ -77,14 +77,14 @@ def cost(runs):
 
 
 def pictures(runs):
-    """A row an image, {column: picture}: itself and its examples, black where an attack has none."""
+    """A row an image, {column: picture}: itself and its examples, black where an attack has or needs none."""
     run_of, rows = {(u.network, u.kind): u for u in runs[runs.block == 0].itertuples()}, []
     for data in ("mnist", "cifar10"):
         columns = {f"{KINDS[kind]}\n{training}": run_of.get((f"{data}-{training}", kind))
                 for training, kind in product(("normal", "adv"), ("brittle", "margin", "strong", "fgsm"))}
         if clean := run_of.get((f"{data}-normal", "benign")):
-            rows += [{"image": image} | {column: u.pictures[n] * u.success[n] for column, u in columns.items()
-                                         if u and n < len(u.pictures)}
+            rows += [{"image": image} | {column: u.pictures[n] * (u.success[n] and u.correct[n])
+                                         for column, u in columns.items() if u and n < len(u.pictures)}
                      for n, image in enumerate(clean.pictures)]
     return rows
 
