@@ -308,8 +308,7 @@ for item, data in handmade.any_model(features, labels, seed).items():
 # %%
 page.box(
     "Does ROBY, a robustness score from class overlap, follow the distance to the boundary?",
-    "Not on simulated classes, if norm rescales as in the authors' later code: near and far classes then "
-    "look alike.",
+    "Not on simulated classes if norm rescales as in the later code: near and far ones then look alike.",
     "Over {n:,} arrangements whose centres lie up to fourfold farther apart its rank correlation with that "
     "distance is {roby.value:.2f} (95% interval {roby.low:.2f} to {roby.high:.2f}; wanted: −1). Without "
     "rescaling, by the paper's equations, it is {equations.value:.3f}.",

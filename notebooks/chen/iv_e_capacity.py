@@ -206,7 +206,7 @@ page.text(convolutional, capacity.of_four,
 # %%
 page.text(convolutional, lambda runs: capacity.on_colour(runs, CNNS),
           "On CIFAR-10 our attack flips {text} of the correctly classified images (paper: {paper}). Steps of "
-          "2/255 (the printed 2, with pixels up to 255 as in the authors' later code) flip {code} within it; an L2 ball of "
+          "2/255 (the printed 2, with pixels up to 255) flip {code} within the same ε; an L2 ball of "
           "radius 0.5 gives {wide}. Whether the paper's ε is larger than ours cannot be told from its text.")
 
 # %% [markdown]

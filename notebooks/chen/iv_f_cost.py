@@ -181,7 +181,8 @@ page.picture(natural, lambda runs: cost.draw_steps(costs(runs)), caption=(
 page.text(natural, lambda runs: cost.shares(costs(runs)),
           "On our networks a step of PGD costs {least:.1f} to {most:.1f} forward passes. On MNIST and "
           "Fashion-MNIST the published times then imply {implied.low} to {implied.high} steps, "
-          "{implied.than} the {steps} that the paper states; our timings are rough. On {colour} it states none; the times imply "
+          "{implied.than} the {steps} that the paper states; our timings are rough. On {colour} it states "
+          "none; the times imply "
           "{implied.colour}, where we assume {assumed}.")
 
 # %% [markdown]

@@ -33,7 +33,7 @@ runs: str = "missing"  # at full scale: missing or none, which makes no card
 model: str = ""  # package.module:factory of your model; empty: the two networks of this page
 weights: str = ""  # a safetensors file for it
 data: str = ""  # an .npz with arrays x and y; empty: MNIST
-images: int = None  # of the card that this page makes itself: how many images the attacks take; None takes the profile's value [4..]
+images: int = None  # how many the attacks take for this page's own card; None takes the profile's value [4..]
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt

@@ -122,8 +122,8 @@ page.text(networks, lambda runs: beyond.clean_errors(runs, "table-1"), beyond.CL
 # %%
 page.text(planes, lambda runs: counts(runs) | {"radius": figures.DELTA},
         "In {with_any} of {planes} planes at least two of the {networks} networks disagree within the "
-        "paper's radius (6, read as a square: L2 norm {radius}). In {with_several} planes this disagreement is in pieces, at most "
-        "{most}. In {joined} of these planes all pieces join within the plane, outside the circle. The circle "
+        "paper's radius (6, read as a square: L2 norm {radius}). In {with_several} it is in pieces, at "
+        "most {most}. In {joined} of these all pieces join within the plane, outside the circle. The circle "
         "uses distances before clipping to [0, 1]; clipping can bring a point into the ball.")
 
 # %% [markdown]

@@ -149,7 +149,7 @@ for row in paper["table-1"].rows:
                                 "planar": 100 * float(planar_flip_probability(n, 1 / factor))})
 display.picture(
     figures.over_pairs({f"{p['data']}, {p['factor']} ×": ([p["planar"]], p["printed"]) for p in predictions},
-                       "labels flipped by at least one sample, %", ours="flat boundary", published="published"),
+                       "flipped by at least one sample, %", ours="flat boundary", published="published"),
     "Labels flipped by at least one of 2,000 noise samples: published in Table 1 (ticks; mostly medians over "
     "some pairs, so that they differ from the mean in the box), and predicted by a flat boundary as far away "
     "as the attack is long (dots).",

@@ -144,7 +144,7 @@ page.statement(
 #
 # $$\Pr(f(x)=0) \ge \sup_{\alpha\ge0}\{G(\alpha)-\Pr(x\cdot v\ge-\alpha)\}$$
 #
-# for every distribution of the data and every continuous $g$ [derived]. A point has the label 0 if it lies deeper below the plane than the surface dips there.
+# for every distribution of the data and every continuous $g$ [derived]. Tried for $n \ge 2$, $\eta \ge 0$, $L \ge 0$. A point has the label 0 if it lies deeper below the plane than the surface dips there.
 #
 # :::{dropdown} Proof idea
 # Choose a depth $\alpha$. Either, above this point, the surface lies more than $\alpha$ from the plane, or the point is less than $\alpha$ below
@@ -174,7 +174,7 @@ check(page, "corollary-10", again=lambda n, eta, r: cap_share(n, eta / r))
 #
 # $$\Pr(\exists s\in\mathbb B^n_\delta: f(x+s)=1) \ge \sup_{\alpha\ge0}\{G(\alpha)-\Pr(x\cdot v<\alpha-\delta)\}$$
 #
-# for every distribution of the data, every continuous $g$ and $\delta > 0$ [derived].
+# for every distribution of the data, every continuous $g$ and $\delta > 0$ [derived]. Tried for $n \ge 2$, $\eta \ge 0$, $L \ge 0$.
 #
 # :::{dropdown} Proof idea
 # By {eq}`sutton-eq-2` a perturbation of norm $\delta$ straight along $v$ suffices if the surface is at most $\delta$ above the point. That fails
@@ -211,7 +211,7 @@ check(page, "corollary-12", again=lambda n, eta, delta, r: cap_share(n, (delta -
 # \end{aligned}
 # $$
 #
-# for every distribution of the data, every $g$ of slope at most $L$ and $\delta > 0$ [derived]. $\mathcal T = [L\delta, \delta]$ for $L \le 1$, else $\mathcal T = \{\delta\}$ with $\varphi = 0$.
+# for every distribution of the data, every $g$ of slope at most $L$ and $\delta > 0$ [derived]. Tried for $n \ge 2$, $\eta \ge 0$, $L \ge 0$. $\mathcal T = [L\delta, \delta]$ for $L \le 1$, else $\mathcal T = \{\delta\}$ with $\varphi = 0$.
 #
 # :::{dropdown} Proof idea
 # Split the points by their distance to the surface. Those nearer than $\tau$, or already wrong, are few: Lemma 13 turns their distance into a
@@ -253,7 +253,7 @@ check(page, "corollary-15", again=lambda n, eta, delta, r: crossing(n, eta / r, 
 # \end{aligned}
 # $$
 #
-# for every distribution of the data, every $g$ of slope at most $L$, $\delta > 0$ and $\gamma \ge 0$ [derived]. Two points $x$ and $z$ of class 0 are drawn.
+# for every distribution of the data, every $g$ of slope at most $L$, $\delta > 0$ and $\gamma \ge 0$ [derived]. Tried for $n \ge 2$, $\eta \ge 0$, $L \ge 0$. Two points $x$ and $z$ of class 0 are drawn.
 # $S_{\gamma,\delta}(z)$ is the set of perturbations $s$ of norm up to $\delta$ with $d_S(z+s) \ge \gamma$.
 #
 # :::{dropdown} Proof idea
