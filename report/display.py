@@ -31,7 +31,7 @@ GUIDE = "0.4"                                # limits, outlines, arrows
 PALE = "0.8"                                 # the background of measured values
 MARKERS = ("o", "s", "^", "D", "v", "P")     # curves differ by more than hue
 LINES = ("-", "--", "-.", ":")
-SMALLEST = 10                                # points of text in figures, on the page too
+SMALLEST = 10                                # points of text in figures by default
 WIDEST = 7.2                                 # inches of the book's column, where figures are shown as drawn
 MARK = {True: "✓", False: "✗", None: "–"}    # of a statement
 

@@ -29,7 +29,7 @@ def _cpu():
 
 
 def device_model(device):
-    """The model of the device, such as `AMD EPYC` or `NVIDIA H200`; with "no bf16" if it has none."""
+    """The model of the device, such as `AMD EPYC`; with "no bf16" where that is not faster than float32."""
     model = torch.cuda.get_device_name(device) if device.type == "cuda" else _cpu()
     return model if runtime.has_bf16(device) else f"{model}, no bf16"
 

@@ -179,7 +179,7 @@ def read(paper, item):
         return None
     try:
         raw = store.fields_of(file)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise runtime.UserError(f"{file}: damaged ({' '.join(str(error).split())}); {REMEDY}") from None
     return raw | {part: restored(raw[part]) for part in ("rows", "data") if part in raw}
 

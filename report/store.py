@@ -154,7 +154,7 @@ def text_of(raw):
 def fields_of(path):
     """The fields of a file that `text_of` made. Raises ValueError where it was edited or damaged since."""
     raw = json.loads(path.read_text(encoding="utf-8"))
-    if raw.pop("check") != content.of_json(raw)[:12]:
+    if not isinstance(raw, dict) or raw.pop("check", None) != content.of_json(raw)[:12]:
         raise ValueError("its content is not what was written")
     return raw
 

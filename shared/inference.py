@@ -271,7 +271,7 @@ def logits(model: Model, images: torch.Tensor, *, chunk: int | None = None,
     """Logits float32 [N, K] of images, uint8 or float in [0, 1], on their device; one logit as [N, 1].
 
     The model stays on its device and in its mode; there are no gradients. `chunk` images are evaluated at
-    once, default by memory; `bf16` computes in bfloat16 where the device has it. Raises UserError for images
+    once, default by memory; `bf16` computes in bfloat16 where that is faster. Raises UserError for images
     of another type or shape, WrongShape and NotFinite.
     """
     check_tensors(images=images)

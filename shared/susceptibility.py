@@ -53,7 +53,7 @@ def susceptibility(model: Model, x: torch.Tensor, y: torch.Tensor, *, generator:
     steps, largest   step sizes along the gradient, equally spaced from 0 to `largest`, as in `LineSearch`
     loss       loss that the attack increases: `squared_error` as in the paper, or `lost_margin`, whose
                gradient does not vanish
-    bf16       decide in bfloat16 where that is safe (`Careful`), on devices that have it
+    bf16       decide in bfloat16 where that is safe (`Careful`) and faster on the device
     clip       clip attacked and perturbed images to [0, 1], unlike the paper; norms are those after clipping
     Raises UserError for other images, labels or models, and NotFinite for logits that are not finite outside
     [0, 1] without `clip`.

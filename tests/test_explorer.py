@@ -401,7 +401,7 @@ def test_sentences_on_noise_and_on_directions_have_the_numbers_of_pytorch(visit,
     tab(page, "Look around")
     text = seen(page, "Of 100 other random directions, ")
     upwards, = re.findall(r"upwards in the plane at norm ([.\d]+)\. Of 100", text)
-    assert f"changes along the gradient at norm {attack:.2f}, " in text
+    assert f"changes along the gradient at norm {attack:.2f}, and it changes upwards" in text
     v = page.evaluate("([u, seed]) => Array.from(EXPLORER.core().across(Float64Array.from(u), seed, 0))",
                       [given["u"], plane])
     given["v"] = [v]

@@ -239,8 +239,11 @@ def test_the_box_on_traffic_signs_names_the_odd_pair_of_lowest_accuracy():
     assert prose.fill(study.limit_of_signs(facts), facts).endswith("the least accurate (94%; paper: 98%).")
     facts = study.facts_of_signs(with_accuracy(runs, 0, 30), shares, 5)
     assert prose.fill(study.limit_of_signs(facts), facts) == (
-        "All 1 belong to *end of no passing – keep right* (paper: likewise), whose network is the least "
-        "accurate (94%; paper: 98%) (1 training failed).")
+        "All 1 belong to *end of no passing – keep right*, whose network is the least accurate (94%; paper: "
+        "98%) (1 training failed).")
+    alike = shares | {DELTAS[0]: {NEXT[0]: {"test": 0}, NEXT[1]: {"test": 1.8}}}
+    facts = study.facts_of_signs(runs, alike, 5)
+    assert "right* (paper: likewise), whose" in prose.fill(study.limit_of_signs(facts), facts)
     assert study.limit_of_signs(study.facts_of_signs(runs[:0], shares, 5)) == "One network a pair."
 
 

@@ -167,7 +167,7 @@ class Kernel(AsyncKernelManager):
 
 
 class Engine(NBClientEngine):
-    """Papermill's, which writes the notebook once, when it ends or fails, without a path of this machine."""
+    """Papermill's, which writes the notebook when it ends or fails, without a path of this machine."""
 
     @classmethod
     def execute_managed_notebook(cls, manager, kernel_name, **settings):

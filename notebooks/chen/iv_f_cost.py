@@ -248,7 +248,7 @@ page.extra("costs", natural, lambda runs: cost.table(costs(runs)),
 # |---|---|---|
 # | what is timed of ROBY | the forward pass over the test images and both norms of ROBY | not stated |
 # | images of the attack | times are scaled to 10,000 images | not stated; ROBY is measured on 10,000 |
-# | number format of the attack | that of the training: bfloat16 where the processor has it, float32 for MobileNetV1 and V2 | the faster one |
+# | number format of the attack | that of the training: bfloat16 where the processor is faster in it, float32 for MobileNetV1 and V2 | the faster one |
 # | number format of ROBY | float32 | rounding could change predicted labels and distances |
 # | times on a GPU or on two cores | left out | a GPU measured several networks at a time |
 #

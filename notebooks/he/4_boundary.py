@@ -144,7 +144,8 @@ page.picture(distances, summaries.draw_kinds, caption=(
 
 # %%
 page.text(distances, summaries.by_kind,
-          "FGSM examples lie between: their median nearest distance is {least.fgsm} (step {step}). The "
+          "The median nearest distance is {least.brittle} for OptBrittle, {least.margin} for OptMargin, "
+          "{least.fgsm} for FGSM and {least.benign} for clean digits (step {step}). The "
           "paper's claim that attacked digits have a nearer boundary {nearer} here.")
 page.text(distances, summaries.nearest,
           "The best of {directions:,} random directions meets a flat boundary at some {factor:.0f} times its "

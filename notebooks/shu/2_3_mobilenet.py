@@ -247,8 +247,8 @@ page.table("table-8", networks, of_five)
 # %% [markdown]
 # ### Table 9: errors on the attack's own images
 #
-# $M_1$ is the attacked network. The other numbers are arbitrary: compare $M_2$ to $M_5$ as a group. The paper does not say which image it
-# took ({ref}`one choice <one-choice>`).
+# $M_1$ is the attacked network. The other numbers are arbitrary: compare $M_2$ to $M_5$ as a group. The paper prints its image
+# without the index ({ref}`one choice <one-choice>`).
 
 # %%
 page.table("table-9", sweeps, lambda runs: figures.attacked(bim(runs), "table-9", "n_perturbed_dims"),

@@ -122,8 +122,8 @@ page.text(networks, lambda runs: beyond.clean_errors(runs, "table-1"), beyond.CL
 # %%
 page.text(planes, lambda runs: counts(runs) | {"radius": figures.DELTA},
         "In {with_any} of {planes} planes at least two of the {networks} networks disagree within the "
-        "paper's radius (6, read as a square: L2 norm {radius}). In {with_several} it is in pieces, at "
-        "most {most}. In {joined} of these all pieces join within the plane, outside the circle. The circle "
+        "paper's radius (6, read as a square: L2 norm {radius}). In {with_several} the area is in pieces, "
+        "at most {most}. In {joined} of these all pieces join in the plane, outside the circle. The circle "
         "uses distances before clipping to [0, 1]; clipping can bring a point into the ball.")
 
 # %% [markdown]
@@ -234,7 +234,7 @@ facts = counts(best) if len(best) else {}
 together = facts.get("with_several") == facts.get("joined")
 page.box(
     "Do re-trained networks disagree in separate pockets around an image?",
-    "In some slices near the image; farther out in the slice these pieces join." if together
+    "In some slices, near the image they do; farther out in the slice the pieces join." if together
     else "In some slices of image space they do: pieces of the area stay separate in the whole slice.",
     "In {with_any} of {planes} slices of image space through one digit, {family} networks disagree "
     "somewhere within the paper's radius (6, read as a square). In {with_several} of these slices the area "

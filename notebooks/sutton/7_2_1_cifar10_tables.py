@@ -128,7 +128,7 @@ for item, norm, limit in (("table-7", "l1", None), ("table-8", "linf", LIMIT)):
 #
 # A cell holds shares of the training and test images that a step flips, in percent: of those whose label at least one noise sample flips, too.
 # $\delta$ is the norm of the noise in units of the attack's. Its values are lost in our copy of the paper except the 5 of Table 11: the 10 of
-# Table 12 follows from Figures 11 and 12, and the 1 and 2 of Tables 9 and 10 are assumed. "Almost universally insensitive" (Table 9) names no bound and
+# Table 12 follows from Figures 11 and 12, and the 1 and 2 of Tables 9 and 10 are assumed. "Almost universally insensitive" (said of all these tables, judged at Table 9) names no bound and
 # is not tested.
 
 # %% [markdown]

@@ -73,7 +73,7 @@ page.table("table-19", (), lambda: tables.class_rows(reference.paper("sutton")["
 # $\delta$ is the norm of the noise in units of the attack's; its four values are lost in the text and inferred ({ref}`sutton-7-2-1-tables`). Rows of
 # random susceptibility stay empty for a pair without such a step.
 #
-# The paper's statement is that the effects "are broadly consistent across all the datasets". "Broadly" names no bound, so it can be refuted but not
+# Section 3 says that the effects "are broadly consistent across all the datasets". "Broadly" names no bound, so it can be refuted but not
 # confirmed. Only the order is tested: is adversarial susceptibility above random susceptibility at $\delta$ = 1 and 2 in each pair and set?
 
 # %% mystnb={"code_prompt_hide": "Hide Table 20: {type}", "code_prompt_show": "Show Table 20: {type}"} tags=["hide-output"]

@@ -26,7 +26,7 @@ def on_a_cpu(results):
 
 
 def in_bf16(results, row):
-    """Whether a network was attacked in bfloat16: if its recipe wants that, on a processor that has it."""
+    """Whether a network was attacked in bfloat16: if its recipe wants that, where that is faster."""
     # A row says nothing of the processor. The run that it is made of does; it is found by its times.
     device = next(run.provenance["device"] for run in (*results.recorded.values(), *results.own.values())
                   if run.result["seconds"] == row["seconds"])

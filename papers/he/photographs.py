@@ -50,14 +50,14 @@ def sizes(runs):
 
 def fitted(noises, examples):
     """Facts: how far the examples' success under their own noise carries over to other noise; {} of none."""
-    misread = figures.misclassified_under_noise(noises)
-    if misread["own"] is None:
+    by_noise = figures.misclassified_under_noise(noises)
+    if by_noise["own"] is None:
         return {}
     rows = tidy.unnest(noises, "counts", "others")
     shares = 100 * rows.others[rows.counts]
-    return misread | {"noises": noises.noises.max(), "low": shares.min(), "high": shares.max(),
-                      "blocks": len(noises), "all_blocks": (examples.kind == "margin").sum(),
-                      "fits": "overfits" if 2 * misread["others"] < misread["own"] else "does not overfit"}
+    return by_noise | {"noises": noises.noises.max(), "low": shares.min(), "high": shares.max(),
+                       "blocks": len(noises), "all_blocks": (examples.kind == "margin").sum(),
+                       "fits": "overfits" if 2 * by_noise["others"] < by_noise["own"] else "does not overfit"}
 
 
 def table_5(examples, classifiers=None):

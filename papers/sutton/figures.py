@@ -221,7 +221,8 @@ def has_learned(run):
     Classes are unequal where test images are held out of the training images, as of traffic signs. Among
     training images alone the larger share is up to 1.2 points off, by which images are held out.
     """
-    larger = LARGER_SIGN[run["class_a"], run["class_b"]] if "held_out" in run else 50
+    unequal = isinstance(run.get("held_out"), list | tuple)
+    larger = LARGER_SIGN[run["class_a"], run["class_b"]] if unequal else 50
     return tables.percent(run["train"], "accuracy") > larger + BETTER
 
 

@@ -5,7 +5,6 @@ The rule stands on the page (`network-study`) and was fixed before the runs. In 
 sections `runs` is a DataFrame with a row a run of `experiments.network_study`, and `printed` is what
 `published` gives.
 """
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -498,6 +497,7 @@ def facts_of_signs(runs, printed, of):
     odd, = facts["odd"]
     return facts | {"odd_pair": figures.name(odd, experiments.CLASSES["gtsrb"]),
                     "lowest": accuracy[odd] == min(accuracy.values()), "odd_accuracy": accuracy[odd],
+                    "likewise": [p for p, row in printed[DELTAS[0]].items() if row["test"]] == [odd],
                     "odd_paper": printed["accuracy"][odd]["test"]}
 
 
@@ -505,7 +505,8 @@ def limit_of_signs(facts):
     """The limit of the box on traffic signs: whose images noise of the attack's norm flips, what failed."""
     if "odd_pair" not in facts:
         return "One network a pair."
-    words, one = "All {one} belong to *{odd_pair}* (paper: likewise)", facts["failed"] == 1
+    words = "All {one} belong to *{odd_pair}*" + " (paper: likewise)" * facts["likewise"]
+    one = facts["failed"] == 1
     if facts["lowest"]:
         words += ", whose network is the least accurate ({odd_accuracy:.0f}%; paper: {odd_paper:.0f}%)"
         failed = " ({failed} " + ("training" if one else "trainings") + " failed)"

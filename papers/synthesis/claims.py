@@ -97,7 +97,8 @@ def robust_is_smaller(runs):
 
 
 CLAIMS = {
-    "ren": ("Adversarial examples are quite different from the originals: similarity at most 0.5310.",
+    "ren": ("Adversarial examples are quite different from the originals (read as: at most 0.5310, the "
+            "largest mean in Table III).",
             different_examples),
     "shu": ("Some boxes fool the attacked network while a re-training is right on all samples.",
             boxes_of_one_training),

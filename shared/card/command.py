@@ -48,7 +48,7 @@ def factory(name: str, weights: str | None = None, mean: list[float] | None = No
 
 
 def _module(name):
-    """The module of a name, or of a file; files of one name in two folders are two modules."""
+    """The module of a name, or of a file: files of one name in two folders are two modules."""
     if not name.endswith(".py"):
         return importlib.import_module(name)
     path = Path(name).resolve()
@@ -56,7 +56,11 @@ def _module(name):
     spec = importlib.util.spec_from_file_location(str(path), path)
     assert spec and spec.loader                 # a name that ends in .py has one
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)   # dataclasses look there
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[spec.name]
+        raise
     return module
 
 

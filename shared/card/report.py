@@ -154,8 +154,8 @@ class Card:
                        if self.more_robust and better != self.more_robust and name not in ROBUST]:
             other = next(model for model in self.sections if model != self.more_robust)
             warned["both", "rank-disagrees"] = (
-                f"Under the attacks {self.more_robust} is more robust; {other} is better in "
-                f"{'; '.join(against)}. The worst case under attack decides.")
+                f"In the worst case under attack {self.more_robust} is more robust; {other} is better in "
+                f"{'; '.join(against)}. The worst case decides.")
         return warned
 
     def _few(self) -> str:

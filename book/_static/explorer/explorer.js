@@ -517,12 +517,13 @@
       }
 
       function compute() {
-        v = direction();
+        const own = v = direction();
+        let norm = null;
         steer.show();
         look();
-        plane([board], v, [0], given => {
+        plane([board], own, [0], given => {
           [labels] = given;
-          upwards = core.crossing(net, image, v, core.STEP);
+          upwards = norm ??= core.crossing(net, image, own, core.STEP);
           board.show(p => colours[labels[p]]);
           look();
           histogram();
@@ -532,8 +533,8 @@
       function histogram() {
         if (!distances || !labels) return;
         const bins = Array(24).fill(0), width = core.TOP / 24, reached = distances.filter(n => n < Infinity);
-        const near = attack.norm < Infinity, by = norm => norm < Infinity ? `at norm ${norm.toFixed(2)}`
-          : `not up to norm ${core.TOP}`;
+        const near = attack.norm < Infinity, changes = (norm, where) => norm < Infinity
+          ? `changes ${where} at norm ${norm.toFixed(2)}` : `does not change ${where} up to norm ${core.TOP}`;
         reached.forEach(n => { bins[Math.min(23, Math.floor(n / width - 1e-6))]++; });
         const top = Math.max(10, ...bins), y = n => LOW - (LOW - HIGH) * n / top;
         const x = along(Math.min(attack.norm, core.TOP)), anchor = x > 250 ? "end" : "start";
@@ -549,8 +550,8 @@
           ] : []));
         const sorted = [...distances].sort((a, b) => a - b), half = sorted[Math.ceil(sorted.length / 2) - 1];
         plot.setAttribute("aria-label", `Histogram of the norms in ${distances.length} random directions`);
-        tab.say("The label ", chip(label), ` changes along the gradient ${by(attack.norm)}, upwards in the plane `,
-                `${by(upwards)}. Of ${distances.length} other random directions`,
+        tab.say("The label ", chip(label), ` ${changes(attack.norm, "along the gradient")}, and it `,
+                `${changes(upwards, "upwards in the plane")}. Of ${distances.length} other random directions`,
                 distances.length < DIRECTIONS ? " so far, " : ", ",
                 `${reached.length || "none"} change${reached.length > 1 ? "" : "s"} it up to norm ${core.TOP}`,
                 half < Infinity ? `, half of them by ${half.toFixed(2)}` : "",
