@@ -79,7 +79,7 @@ page.table("table-19", (), lambda: tables.class_rows(reference.paper("sutton")["
 # %% mystnb={"code_prompt_hide": "Hide Table 20: {type}", "code_prompt_show": "Show Table 20: {type}"} tags=["hide-output"]
 page.table("table-20", (pairs, again), figures.with_retraining(
     figures.compared_where_learned(tables.summary_shares)), hidden=tables.HIDDEN)
-page.text(pairs, lambda u: figures.failed_in_words(u, CLASSES))
+page.text((pairs, again), lambda u, more: figures.failed_in_words(u, CLASSES, more))
 
 # %% [markdown]
 # ## Table 21: norms of the attacks
@@ -99,7 +99,7 @@ page.table("table-21", (pairs, again), figures.with_retraining(tables.summary_si
 # images on the right; a line marks the median.
 
 # %%
-figures.publish_violins(page, "figure-17", pairs, NEXT, CLASSES, "attack")
+figures.publish_violins(page, "figure-17", (pairs, again), NEXT, CLASSES, "attack")
 
 # %% [markdown]
 # ## Figure 18: norms of the random perturbations that flip a label, image by image
@@ -108,7 +108,7 @@ figures.publish_violins(page, "figure-17", pairs, NEXT, CLASSES, "attack")
 # the largest, ten times the norm of the attack.
 
 # %%
-figures.publish_violins(page, "figure-18", pairs, NEXT, CLASSES, DELTAS[-1])
+figures.publish_violins(page, "figure-18", (pairs, again), NEXT, CLASSES, DELTAS[-1])
 
 # %% [markdown]
 # ## Choices that the paper leaves open

@@ -80,7 +80,7 @@ page.table("table-22", (), lambda: [
 # %% mystnb={"code_prompt_hide": "Hide Table 23: {type}", "code_prompt_show": "Show Table 23: {type}"} tags=["hide-output"]
 page.table("table-23", (pairs, again), figures.with_retraining(
     figures.compared_where_learned(tables.summary_shares)), hidden=tables.HIDDEN)
-page.text(pairs, lambda u: figures.failed_in_words(u, CLASSES))
+page.text((pairs, again), lambda u, more: figures.failed_in_words(u, CLASSES, more))
 
 # %% [markdown]
 # ## Table 24: the norms of the attacks
@@ -100,7 +100,7 @@ page.table("table-24", (pairs, again), figures.with_retraining(tables.summary_si
 # the left, test images on the right; a line marks the median.
 
 # %%
-figures.publish_violins(page, "figure-19", pairs, NEXT, CLASSES, "attack")
+figures.publish_violins(page, "figure-19", (pairs, again), NEXT, CLASSES, "attack")
 
 # %% [markdown]
 # ## Figure 20: norms of the random perturbations that flip a label
@@ -109,7 +109,7 @@ figures.publish_violins(page, "figure-19", pairs, NEXT, CLASSES, "attack")
 # the largest, ten times the norm of the attack.
 
 # %%
-figures.publish_violins(page, "figure-20", pairs, NEXT, CLASSES, DELTAS[-1])
+figures.publish_violins(page, "figure-20", (pairs, again), NEXT, CLASSES, DELTAS[-1])
 
 # %% [markdown]
 # ## Choices that the paper leaves open

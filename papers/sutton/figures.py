@@ -7,6 +7,7 @@ from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.patches import Rectangle
 
 from papers.sutton import tables
@@ -280,15 +281,27 @@ def distance_rows(facts):
             for delta, v in facts["lengths"].items()]
 
 
+def with_second(runs, again):
+    """The runs; for one whose training failed the first further one on its problem that succeeded, if any."""
+    kept, second = by_problem(learned(runs)), {}
+    for further in again.to_dict("records"):
+        if has_learned(further):
+            second.setdefault((further["class_a"], further["class_b"]), further)
+    shown = [run if p in kept else second.get(p, run) for p, run in by_problem(runs).items()]
+    return pd.DataFrame(shown) if shown else runs
+
+
 def with_retraining(rows):
     """`(runs, further trainings) -> rows` whose values have the range over five or more trainings.
 
-    rows    runs -> rows of a table; failed trainings have no part in the range
+    rows    runs -> rows of a table, asked of `with_second`; failed trainings have no part in the range
     """
     keys = "quantity", "delta_inferred", "norm", "split", "problem", "class_a", "class_b"
 
     def both(runs, again):
-        return over_alike(rows(runs), rows(learned(again)), keys, ("train", "test", "mean", "std"), whole=100)
+        shown = with_second(runs, again)
+        others = learned(again[~again.run.isin(shown.run)])
+        return over_alike(rows(shown), rows(others), keys, ("train", "test", "mean", "std"), whole=100)
     return both
 
 
@@ -308,10 +321,12 @@ def retrained_in_words(again, printed, names):
     printed   {"attack": {problem: published row}}
     """
     trained = learned(again)
-    parts = [part for part in trained.get("test", ()) if part["attack"]["l2"]["count"]]
+    problem = next(iter(by_problem(trained)), None)
+    parts = [u["test"] for u in trained.to_dict("records") if (u["class_a"], u["class_b"]) == problem
+             and u["test"]["attack"]["l2"]["count"]]
     if len(parts) < 2:
         return ""
-    problem, norms = next(iter(by_problem(trained))), [part["attack"]["l2"]["mean"] for part in parts]
+    norms = [part["attack"]["l2"]["mean"] for part in parts]
     shares, paper = [tables.percent(part, "attack") for part in parts], printed["attack"][problem]["test"]
     explains = "may explain" if min(shares) <= paper <= max(shares) else "explains little of"
     accuracy, noise = (ends_in_words([tables.percent(part, key) for part in parts])
@@ -338,11 +353,21 @@ def show_means(page, slug, runs, printed, names):
     page.text(runs, lambda u: failed_in_words(u, names))
 
 
-def failed_in_words(runs, names):
-    """Which trainings failed; nothing where none did."""
-    failed = [name(p, names) for p in by_problem(runs) if p not in by_problem(learned(runs))]
-    return (f"Training failed on {' and '.join(failed)}: the network is hardly better than one that always "
-            "predicts the larger class. It stays in the tables; means leave it out.") if failed else ""
+def failed_in_words(runs, names, again=None):
+    """Which trainings failed, and which others are shown for them; nothing where none did.
+
+    again   further trainings of a page whose tables are asked of `with_second`
+    """
+    failed = [p for p in by_problem(runs) if p not in by_problem(learned(runs))]
+    if not failed:
+        return ""
+    words = (f"Training failed on {' and '.join(name(p, names) for p in failed)}: the network is hardly "
+             "better than one that always predicts the larger class. ")
+    if again is None:
+        return words + "Means leave it out."
+    second = by_problem(learned(with_second(runs, again)))
+    return words + ("Tables and figures show the first further training that succeeded."
+                    if all(p in second for p in failed) else "It is shown, and not compared.")
 
 
 # ---- violins: Figures 8 to 10, 13 and 17 to 20 -----------------------------------------------------------
@@ -397,10 +422,13 @@ def medians(runs, names, key, norm):
 
 
 def publish_violins(page, item, results, problems, names, key):
-    """Publish one of Figures 17 to 20: violins of three norms; its data are `medians` by norm."""
-    page.figure(item, results, lambda u: draw_violins(u, problems, names, key),
+    """Publish one of Figures 17 to 20: violins of three norms; its data are `medians` by norm.
+
+    results   those of a page and their further trainings
+    """
+    page.figure(item, results, lambda *u: draw_violins(with_second(*u), problems, names, key),
                 rests=ATTACKED if key == "attack" else None,
-                data=lambda u: {norm: medians(u, names, key, norm) for norm in NORMS},
+                data=lambda *u: {norm: medians(with_second(*u), names, key, norm) for norm in NORMS},
                 alt="Half violins for each problem in three panels, one a norm: the sizes of the "
                     f"{word(key)}s, training images left, test images right.")
 
