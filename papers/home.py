@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from papers.chen import audit
+from papers.chen import audit, cost
 from papers.ren.experiments import pruned, searches
 from papers.ren.figures import pruning
 from papers.shu import beyond
@@ -257,17 +257,17 @@ def sutton():
 
 
 def chen():
-    costs = [[float(r[name].replace(",", "")) for name in ("forward", "roby", "pgd", "alike")]
-             for r in kept("chen", "extra-costs")]
-    *times, alike = zip(*costs)
-    forward, roby, pgd = map(sum, times)
+    timed = [r for r in kept("chen", "extra-costs") if r["steps"] == cost.STEPS]
+    forward, roby, pgd, shares = zip(*([float(r[name].replace(",", "")) for name in (
+        "forward", "roby", "pgd", "share")] for r in timed))
     rank = next(r for r in kept("chen", "extra-rank-agreement") if r["quantity"] == "ROBY, L2")
     ends = [(r["roby_original_natural"], r["roby_original_robust"], r) for r in kept("chen", "table-5")]
     ends = [(a.value, b.value, r) for a, b, r in ends if a is not None and b is not None]
     both = [(a, b, printed("chen", "table-5", dataset=r["dataset"], model=r["model"])) for a, b, r in ends
             if a is not None and b is not None]
-    return {"ratio": 100 * (forward + roby / 1000) / pgd, "networks": len(costs), "rank": rank["spearman"],
-            "low": rank["low"], "high": rank["high"], "alike": {"low": min(alike), "high": max(alike)},
+    return {"ratio": 100 * (sum(forward) + sum(roby) / 1000) / sum(pgd), "networks": len(timed),
+            "names": " and ".join(dict.fromkeys(r["dataset"] for r in timed)), "rank": rank["spearman"],
+            "low": rank["low"], "high": rank["high"], "share": {"low": min(shares), "high": max(shares)},
             "clean": sum(b < a for a, b, _ in both), "of": len(both),
             "paper": sum(r["roby_original_robust"] < r["roby_original_natural"] for *_, r in both)}
 

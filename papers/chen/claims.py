@@ -332,11 +332,9 @@ def by_dataset(rows, words):
     return "; ".join(words(row) for row in rows.dropna(subset=["roby_ms"]).itertuples()) or "no value"
 
 
-@claim("table-10", "less than a second")
+@claim("table-10", "less than a second", open="on which hardware is not said")
 def within_a_second(rows):
-    times = rows.roby_ms.dropna()
-    return (bool((times < 1000).all()) if len(times) == len(rows) else None,
-            by_dataset(rows, lambda row: f"{row.dataset}: {row.roby_ms:,.0f} ms"))
+    return by_dataset(rows, lambda row: f"{row.dataset}: {row.roby_ms:,.0f} ms")
 
 
 @claim("table-10", "only 1%", open="“only” names no bound")

@@ -1,93 +1,70 @@
-"""What ROBY costs beside an attack (Section IV.F): times of the runs, shares, pictures."""
-import dataclasses
-
+"""What ROBY costs beside an attack (Section IV.F): shares of the time, pictures."""
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 
-from papers.chen import experiments, figures, models, pictures
+from papers.chen import experiments, figures, pictures
 from papers.chen.claims import PUBLISHED_SHARE as PUBLISHED
 from report import display, prose
 
 IMAGES = 10_000         # test images of ROBY, and of the attack as the paper counts them
-STEPS = 40
-# Share of ROBY in PGD's time, in percent, if a backward pass takes as long as two forward passes.
-EXPECTED = 100 / (3 * STEPS)
+STEPS = 40              # of the attack on digits and clothes
 
 
-def on_a_cpu(results):
-    """Of some `Results` the runs on a CPU, recorded ones on one core: a GPU measured several at a time."""
-    def timed(runs):
-        return {name: run for name, run in runs.items() if not run.provenance["device"].startswith("NVIDIA")
-                and (run.provenance["threads"] == 1 or run is not results.recorded.get(name))}
-
-    return dataclasses.replace(
-        results, recorded=timed(results.recorded), own=timed(results.own),
-        outdated={name: why for name, why in results.outdated.items() if name in timed(results.recorded)})
+def expected(steps):
+    """Share of ROBY in an attack's time, in percent, if a backward pass takes as long as two forward ones."""
+    return 100 / (3 * steps)
 
 
-def in_bf16(results, row):
-    """Whether a network was attacked in bfloat16: if its recipe wants that, where that is faster."""
-    # A row says nothing of the processor. The run that it is made of does; it is found by its times.
-    device = next(run.provenance["device"] for run in (*results.recorded.values(), *results.own.values())
-                  if run.result["seconds"] == row["seconds"])
-    wanted = models.OWN.get(row["architecture"], {}).get("bf16", models.NATURAL.bf16)
-    return wanted and "no bf16" not in device
+def costs(runs):
+    """A row a network: milliseconds for 10,000 images, ROBY's share of the attack's time in percent.
 
-
-def costs(results, runs):
-    """A row a network: milliseconds of each step for 10,000 images, and shares of the attack in percent.
-
-    share    ROBY with its forward pass in float32, over the attack
-    alike    the forward pass in the arithmetic of the attack, over the attack
+    step    what a step of the attack costs, in forward passes;  spread: of the forward passes, in percent
     """
     rows = []
     for u in runs.to_dict("records"):
-        times, scaled = u["seconds"], 1000 * IMAGES / u["images_attack"]
-        forward, measure = (1000 * times[name] * IMAGES / len(u["margins"]) for name in ("forward", "roby"))
+        steps = experiments.attacks_on(u["dataset"])["text"].steps
+        scaled = 1000 * IMAGES / u["images"]
+        forward, pgd = np.median(u["forward"]) * scaled, u["pgd"] * scaled
+        roby = 1000 * np.median(u["roby"]) * IMAGES / u["of_roby"]
         rows.append({"dataset": experiments.DATASETS[u["dataset"]], "model": experiments.SPELT[u["model"]],
-                     "steps": experiments.attacks_on(u["dataset"])["text"].steps, "forward": forward,
-                     "roby": measure, "pgd": times["text"] * scaled, "bf16": in_bf16(results, u),
-                     "share": 100 * (forward + measure) / (times["text"] * scaled),
-                     "alike": 100 * times["forward_attacked"] / times["text"]})
+                     "steps": steps, "forward": forward, "roby": roby, "pgd": pgd,
+                     "share": 100 * (forward + roby) / pgd, "step": pgd / steps / forward,
+                     "spread": 100 * np.ptp(u["forward"]) / np.median(u["forward"])})
     return rows
 
 
-HEADER = {"dataset": "data set", "model": "network", "forward": "forward pass, float32, s",
-          "roby": "ROBY of the logits, ms", "pgd": "PGD, s", "arithmetic": "number format of PGD",
-          "share": "ROBY with forward pass (float32), % of PGD",
-          "alike": "forward pass in PGD's number format, % of PGD"}
+HEADER = {"dataset": "data set", "model": "network", "forward": "forward pass, s",
+          "roby": "ROBY of the logits, ms", "pgd": "PGD, s", "steps": "steps of PGD",
+          "step": "one step, forward passes", "share": "ROBY with its forward pass, % of PGD"}
 
 
 def table(rows):
-    """Rows of the table of costs, from the fastest network to the slowest."""
-    return [{"dataset": row["dataset"], "model": row["model"],
+    """Rows of the table of costs, by data set from the fastest network to the slowest."""
+    return [{"dataset": row["dataset"], "model": row["model"], "steps": row["steps"],
              **{name: prose.number(row[name] / 1000, digits=3) for name in ("forward", "pgd")},
-             "roby": f"{row['roby']:.1f}", "arithmetic": "bfloat16" if row["bf16"] else "float32",
-             **{name: f"{row[name]:.2f}" for name in ("share", "alike")}}
-            for row in sorted(rows, key=lambda row: row["forward"])]
+             **{name: f"{row[name]:.1f}" for name in ("roby", "step")}, "share": f"{row['share']:.2f}"}
+            for row in sorted(rows, key=lambda row: (row["steps"], row["dataset"], row["forward"]))]
 
 
 def shares(rows):
-    """For sentences: shares over the networks that are there and were attacked in `STEPS` steps."""
+    """For sentences: shares over the networks that were attacked in `STEPS` steps; {} of none."""
     rows = pd.DataFrame(rows)
-    rows = rows[rows.steps == STEPS] if len(rows) else rows
-    if not len(rows):
+    if not len(rows) or not (rows.steps == STEPS).any():
         return {}
-    twice, pgd = rows[~rows.bf16], rows.pgd.sum()
-    ratio = 100 * (rows.forward + rows.roby).sum() / pgd
-    implied = {data: [round(STEPS * end / share) for end in (rows.alike.min(), rows.alike.max())]
+    every, rows = rows, rows[rows.steps == STEPS]
+    implied = {data: [round(100 / share / end) for end in (every.step.max(), every.step.min())]
                for data, share in PUBLISHED.items()}
     colour = implied.pop(experiments.DATASETS["cifar10"])
     low, high = (end(steps[n] for steps in implied.values()) for n, end in enumerate((min, max)))
     return {"networks": len(rows), "names": " and ".join(rows.dataset.unique()), "steps": STEPS,
-            "images": IMAGES, "fast": int(rows.bf16.sum()), "twice": len(twice),
-            "low": rows.share.min(), "high": rows.share.max(), "ratio": ratio, "roby": rows.roby.max(),
+            "images": IMAGES, "low": rows.share.min(), "high": rows.share.max(),
+            "ratio": 100 * (rows.forward + rows.roby).sum() / rows.pgd.sum(), "roby": rows.roby.max(),
             "times": {"least": round(100 / rows.share.max(), -1), "most": round(100 / rows.share.min(), -1)},
-            "alike_low": rows.alike.min(), "alike_high": rows.alike.max(),
-            "expected": EXPECTED, "paper": max(PUBLISHED[data] for data in rows.dataset.unique()),
-            "error": 100 * (twice.share / twice.alike - 1).abs().max() if len(twice) else None,
-            "least": 100 / (STEPS * rows.alike.max()), "most": 100 / (STEPS * rows.alike.min()),
-            "forward": figures.between(rows.forward / 1000, unit=" s", digits=2),
+            "expected": expected(STEPS), "paper": max(PUBLISHED[data] for data in rows.dataset.unique()),
+            "error": every.spread.median(), "worst": every.spread.max(),
+            "least": every.step.min(), "most": every.step.max(),
+            "forward": figures.between(every.forward / 1000, unit=" s", digits=2),
             "implied": {"low": low, "high": high, "than": "fewer than" if high < STEPS else
                         "more than" if low > STEPS else "in agreement with",
                         "colour": figures.between(colour, unit="")},
@@ -112,33 +89,36 @@ def draw_passes():
 
 
 def draw_shares(rows):
-    """The time of ROBY in percent of the attack's, two timings a network; a tick at the paper's mean."""
-    rows = sorted((row for row in rows if row["steps"] == STEPS), key=lambda row: row["share"])
-    return pictures.dots({"time of ROBY, % of the attack's": {
-        "series": {"forward pass in float32": {row["model"]: row["share"] for row in rows},
-                   "forward pass as in the attack": {row["model"]: row["alike"] for row in rows}},
-        "published": {row["model"]: PUBLISHED[row["dataset"]] for row in rows}, "limits": (0, 5),
-        "guide": EXPECTED}}, [row["model"] for row in rows], tick="paper, mean of ten networks")
+    """The time of ROBY in percent of the attack's, a panel a data set; ticks at the paper's means."""
+    rows = sorted(rows, key=lambda row: row["forward"])
+    some = [data for data in experiments.DATASETS.values() if any(row["dataset"] == data for row in rows)]
+    return pictures.dots({f"{data}, %": {
+        "series": {"ours": {row["model"]: row["share"] for row in of}},
+        "published": {row["model"]: PUBLISHED[data] for row in of}, "limits": (0, None),
+        "guide": expected(of[0]["steps"])}
+        for data in some for of in [[row for row in rows if row["dataset"] == data]]},
+        list(dict.fromkeys(row["model"] for row in rows)), tick="paper, mean of ten networks")
 
 
 def draw_steps(rows):
     """How many steps the published times imply at the cost of a step here; a tick at the printed number."""
-    alike = [row["alike"] for row in rows if row["steps"] == STEPS]
+    costs_of = [row["step"] for row in rows]
     stated = {data: experiments.attacks_on(name)["text"].steps for name, data in experiments.DATASETS.items()
               if name != "cifar10"}
     return pictures.dots({"steps of the attack": {
         "series": {"implied by the published times": {
-            data: [STEPS * end / share for end in (sum(alike) / len(alike), min(alike), max(alike))]
+            data: [100 / share / cost for cost in (np.median(costs_of), max(costs_of), min(costs_of))]
             for data, share in PUBLISHED.items()}},
-        "published": stated, "limits": (0, 80)}}, tick="stated in the paper") if alike else None
+        "published": stated, "limits": (0, 80)}}, tick="stated in the paper") if rows else None
 
 
 def draw_bars(rows):
-    """A bar a network: the time of ROBY in percent of the attack's; a line at the paper's mean."""
-    rows = sorted((row for row in rows if row["steps"] == STEPS), key=lambda row: row["share"])
+    """A bar a network: the time of ROBY in percent of the attack's on MNIST; a line at the paper's mean."""
+    data = experiments.DATASETS["mnist"]
+    rows = sorted((row for row in rows if row["dataset"] == data), key=lambda row: row["share"])
     figure, ax = plt.subplots(figsize=(4.8, 0.8 + 0.35 * len(rows)))
     ax.barh([row["model"] for row in rows], [row["share"] for row in rows], color=display.PALETTE[0])
-    ax.axvline(PUBLISHED[rows[0]["dataset"]], color="k", ls="--", label="paper, mean of ten networks")
-    ax.set(xlabel="time of ROBY, % of the attack's", xlim=(0, 5))
+    ax.axvline(PUBLISHED[data], color="k", ls="--", label="paper, mean of ten networks")
+    ax.set(xlabel=f"time of ROBY, % of the attack's ({data})", xlim=(0, None))
     ax.legend(loc="lower right")
     return figure

@@ -155,6 +155,20 @@ def plan_again(kind):
     return planned
 
 
+COST = scales(datasets=[_ORDER[:1], _ORDER[:1], _ORDER], models=[("lenet",), ("lenet", "squeezenet"), None],
+              images=[2, 4, 16], passes=[2, 3, 10], seed=0)
+
+
+def plan_cost(scale):
+    """The plan of `time_cost`: a run for each data set and network of Table I that a scale wants."""
+    networks = {name: NETWORKS[printed] for name, printed in SPELT.items() if printed in models.MODELS}
+    return {(data.replace("_", "-"), name): dict(
+        dataset=data, architecture=architecture, options=options, attack=attacks_on(data)["text"],
+        images=scale.images, passes=scale.passes, seed=scale.seed)
+        for data in scale.datasets for name, (architecture, options) in networks.items()
+        if scale.models is None or name in scale.models}
+
+
 # ---- one network ------------------------------------------------------------------------------------------
 def attacked(net, x, y, attack, generator, bf16):
     """The last iterates of an attack on float32 images x; `bf16` as in a recipe."""
@@ -369,6 +383,36 @@ def by_batches(net, x, y, seen, attack, seed):
     return {"correct": correct, "flipped": flipped}
 
 
+def time_cost(dataset, architecture, options, attack, *, images, passes, seed):
+    """Seconds of ROBY and of an attack on a network with random weights, both in float32.
+
+    images   test images of the attack and of the forward pass, which is timed `passes` times
+    Returns {"forward", "roby"} as lists of `passes` times, and "pgd". ROBY's is that of both norms on random
+    logits of all test images, "of_roby" in number.
+    """
+    data, clock, label = sets.load(dataset), provenance.clock, (architecture, dataset)
+    channels, size = data.x_test.shape[1:3]
+    net = registry.build(architecture, generator=runtime.generator(seed, "chen", *label), channels=channels,
+                         size=size, **options)
+    net = net.to(runtime.device(), memory_format=torch.channels_last).eval()
+    x, y = data.x_test[:images], data.y_test
+    scores = torch.randn(len(y), len(data.classes), generator=runtime.generator(seed, "chen", "logits"))
+    seconds = {"forward": [], "roby": []}
+    roby.embed(net, x, chunk=len(x))    # the first pass takes longer
+    for _ in range(passes):
+        start = clock()
+        roby.embed(net, x, chunk=len(x))
+        seconds["forward"].append(clock() - start)
+        start = clock()
+        for p in roby.NORMS:
+            roby.roby(roby.layout(scores, y, p=p))
+        seconds["roby"].append(clock() - start)
+    start = clock()
+    attacked(net, pixels(x.to(runtime.device())), y[:images].to(runtime.device()), attack,
+             runtime.generator(seed, "chen", "attack", "cost"), False).cpu()
+    return {"images": len(x), "of_roby": len(y), "pgd": clock() - start} | seconds
+
+
 # ---- the experiments -------------------------------------------------------------------------------------
 natural, robust, dense, convolutional, suspects = (
     Experiment(f"chen/{kind}", measure, plan(kind), scale=SCALES.get(kind, SCALE),
@@ -378,3 +422,4 @@ natural_retrained, dense_retrained, convolutional_retrained = (
     Experiment(f"chen/{kind}-retrained", measure, plan_again(kind), scale=SCALES.get(kind, SCALE),
                sizes=("images_train", "images_attack"), names=f"{NAMES}-seed-{{again}}", memory=8)
     for kind in AGAIN)
+cost = Experiment("chen/cost", time_cost, plan_cost, scale=COST, names=NAMES, memory=4)
