@@ -116,6 +116,22 @@ def test_values_of_a_problem_have_the_range_of_its_further_trainings_without_tho
     assert all(row["test"].over is None for row in plain)
 
 
+def test_a_failed_training_is_shown_by_the_first_further_one_that_succeeded():
+    runs = with_accuracy(made_up([(0, 1), (1, 2)]), 0, 50.0)
+    again = pd.concat([made_up([(0, 1)])] * 3, ignore_index=True)
+    again["run"] = ["failed", "second", "third"]
+    again["draws"] = [1, 2, 3]
+    again = with_accuracy(again, 0, 50.0)
+    assert [*figures.with_second(runs, again).draws] == [2, runs.draws[1]]
+    assert "first further" in figures.failed_in_words(runs, "abc", again)
+    none = pd.DataFrame()
+    assert figures.with_second(runs, none) is runs
+    assert "not compared" in figures.failed_in_words(runs, "abc", none)
+    rows = figures.with_retraining(figures.compared_where_learned(tables.summary_shares))
+    assert not any("status" in row for row in rows(runs, again))
+    assert any("status" in row for row in rows(runs, none))
+
+
 def test_printed_rows_are_selected_by_their_labels():
     item = PAPER["table-20"]
     rows = tables.printed(item, quantity="random_susceptibility", delta_inferred=10)

@@ -168,8 +168,8 @@ page.text(timings, lambda runs: cost.shares(cost.costs(runs)),
 
 # %%
 page.picture(timings, lambda runs: cost.draw_steps(cost.costs(runs)), caption=(
-    "Steps that the published times imply at the median cost of a step on our networks; lines: at its highest "
-    "and its lowest"),
+    "Steps that the published times imply at the median cost of a step on our networks; lines: at its "
+    "highest and its lowest"),
     alt="A row a data set: a dot with a range, and a tick where the paper states the number of steps.")
 page.text(timings, lambda runs: cost.shares(cost.costs(runs)),
           "On our networks a step of PGD costs {least:.1f} to {most:.1f} forward passes. On MNIST and "
@@ -251,8 +251,8 @@ page.box(
     "Is ROBY, a robustness score without an attack, much cheaper than one?",
     "Yes: the attack takes some {times.least:.0f} to {times.most:.0f} times as long.",
     "On {networks} networks for {names} ROBY takes {ratio:.1f}% of the attack's time ({low:.1f}% to "
-    "{high:.1f}% by network; paper, ten networks: {paper:.1f}%): one forward pass beside {steps} steps, each of "
-    "{least:.1f} to {most:.1f} passes.",
+    "{high:.1f}% by network; paper, ten networks: {paper:.1f}%): one forward pass beside {steps} steps, each "
+    "of {least:.1f} to {most:.1f} passes.",
     "One core of a CPU; the paper does not state its hardware.",
     facts=facts, results=[timings], picture=cost.draw_bars(rows) if facts else None,
     alt="A bar a network: the time of ROBY in percent of the attack's, with the paper's mean as a line.")

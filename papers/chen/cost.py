@@ -52,8 +52,8 @@ def shares(rows):
     rows = pd.DataFrame(rows)
     if not len(rows) or not (rows.steps == STEPS).any():
         return {}
-    every, rows = rows, rows[rows.steps == STEPS]
-    implied = {data: [round(100 / share / end) for end in (every.step.max(), every.step.min())]
+    networks, rows = rows, rows[rows.steps == STEPS]
+    implied = {data: [round(100 / share / end) for end in (networks.step.max(), networks.step.min())]
                for data, share in PUBLISHED.items()}
     colour = implied.pop(experiments.DATASETS["cifar10"])
     low, high = (end(steps[n] for steps in implied.values()) for n, end in enumerate((min, max)))
@@ -62,9 +62,9 @@ def shares(rows):
             "ratio": 100 * (rows.forward + rows.roby).sum() / rows.pgd.sum(), "roby": rows.roby.max(),
             "times": {"least": round(100 / rows.share.max(), -1), "most": round(100 / rows.share.min(), -1)},
             "expected": expected(STEPS), "paper": max(PUBLISHED[data] for data in rows.dataset.unique()),
-            "error": every.spread.median(), "worst": every.spread.max(),
-            "least": every.step.min(), "most": every.step.max(),
-            "forward": figures.between(every.forward / 1000, unit=" s", digits=2),
+            "error": networks.spread.median(), "worst": networks.spread.max(),
+            "least": networks.step.min(), "most": networks.step.max(),
+            "forward": figures.between(networks.forward / 1000, unit=" s", digits=2),
             "implied": {"low": low, "high": high, "than": "fewer than" if high < STEPS else
                         "more than" if low > STEPS else "in agreement with",
                         "colour": figures.between(colour, unit="")},

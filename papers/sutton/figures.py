@@ -281,14 +281,20 @@ def distance_rows(facts):
             for delta, v in facts["lengths"].items()]
 
 
-def with_second(runs, again):
-    """The runs; for one whose training failed the first further one on its problem that succeeded, if any."""
+def second_trainings(runs, again):
+    """`{problem: further training}`: of problems whose training failed the first further one that succeeded."""
     kept, second = by_problem(learned(runs)), {}
     for further in again.to_dict("records"):
-        if has_learned(further):
-            second.setdefault((further["class_a"], further["class_b"]), further)
-    shown = [run if p in kept else second.get(p, run) for p, run in by_problem(runs).items()]
-    return pd.DataFrame(shown) if shown else runs
+        problem = further["class_a"], further["class_b"]
+        if problem in by_problem(runs) and problem not in kept and has_learned(further):
+            second.setdefault(problem, further)
+    return second
+
+
+def with_second(runs, again):
+    """The runs, with the `second_trainings` in the place of those that failed."""
+    second = second_trainings(runs, again)
+    return pd.DataFrame([second.get(p, run) for p, run in by_problem(runs).items()]) if second else runs
 
 
 def with_retraining(rows):
@@ -299,9 +305,10 @@ def with_retraining(rows):
     keys = "quantity", "delta_inferred", "norm", "split", "problem", "class_a", "class_b"
 
     def both(runs, again):
-        shown = with_second(runs, again)
-        others = learned(again[~again.run.isin(shown.run)])
-        return over_alike(rows(shown), rows(others), keys, ("train", "test", "mean", "std"), whole=100)
+        shown = [run["run"] for run in second_trainings(runs, again).values()]
+        others = learned(again[~again.run.isin(shown)] if shown else again)
+        return over_alike(rows(with_second(runs, again)), rows(others), keys,
+                          ("train", "test", "mean", "std"), whole=100)
     return both
 
 
@@ -365,9 +372,8 @@ def failed_in_words(runs, names, again=None):
              "better than one that always predicts the larger class. ")
     if again is None:
         return words + "Means leave it out."
-    second = by_problem(learned(with_second(runs, again)))
     return words + ("Tables and figures show the first further training that succeeded."
-                    if all(p in second for p in failed) else "It is shown, and not compared.")
+                    if set(failed) == {*second_trainings(runs, again)} else "It is shown, and not compared.")
 
 
 # ---- violins: Figures 8 to 10, 13 and 17 to 20 -----------------------------------------------------------
