@@ -282,7 +282,7 @@ def distance_rows(facts):
 
 
 def second_trainings(runs, again):
-    """`{problem: further training}`: of problems whose training failed the first further one that succeeded."""
+    """`{problem: further training}`: where a training failed, the first further one that succeeded."""
     kept, second = by_problem(learned(runs)), {}
     for further in again.to_dict("records"):
         problem = further["class_a"], further["class_b"]
