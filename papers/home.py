@@ -11,6 +11,7 @@ import pandas as pd
 from scipy import stats
 
 from papers.chen import audit, cost
+from papers.chen.experiments import cost as timings
 from papers.ren.experiments import pruned, searches
 from papers.ren.figures import pruning
 from papers.shu import beyond
@@ -257,17 +258,13 @@ def sutton():
 
 
 def chen():
-    timed = [r for r in kept("chen", "extra-costs") if r["steps"] == cost.STEPS]
-    forward, roby, pgd, shares = zip(*([float(r[name].replace(",", "")) for name in (
-        "forward", "roby", "pgd", "share")] for r in timed))
+    times = cost.shares(cost.costs(runs_of(timings)))
     rank = next(r for r in kept("chen", "extra-rank-agreement") if r["quantity"] == "ROBY, L2")
     ends = [(r["roby_original_natural"], r["roby_original_robust"], r) for r in kept("chen", "table-5")]
     ends = [(a.value, b.value, r) for a, b, r in ends if a is not None and b is not None]
     both = [(a, b, printed("chen", "table-5", dataset=r["dataset"], model=r["model"])) for a, b, r in ends
             if a is not None and b is not None]
-    return {"ratio": 100 * (sum(forward) + sum(roby) / 1000) / sum(pgd), "networks": len(timed),
-            "names": " and ".join(dict.fromkeys(r["dataset"] for r in timed)), "rank": rank["spearman"],
-            "low": rank["low"], "high": rank["high"], "share": {"low": min(shares), "high": max(shares)},
+    return {"cost": times, "rank": rank["spearman"], "low": rank["low"], "high": rank["high"],
             "clean": sum(b < a for a, b, _ in both), "of": len(both),
             "paper": sum(r["roby_original_robust"] < r["roby_original_natural"] for *_, r in both)}
 

@@ -7,7 +7,18 @@ import pytest
 import torch
 from scipy import stats
 
-from papers.chen import capacity, claims, defence, experiments, figures, handmade, models, pictures, ranking
+from papers.chen import (
+    capacity,
+    claims,
+    cost,
+    defence,
+    experiments,
+    figures,
+    handmade,
+    models,
+    pictures,
+    ranking,
+)
 from report import reference
 from report.comparison import compare
 from report.experiment import Results, labelled
@@ -64,8 +75,6 @@ def test_a_scale_may_want_few_networks_or_none():
     few = SimpleNamespace(**vars(SCALE) | {"models": ("lenet",), "dataset": "mnist"})
     assert list(experiments.plan("natural")(few)) == [("mnist", "lenet")]
     assert experiments.plan("robust")(SimpleNamespace(**vars(SCALE) | {"robust": False})) == {}
-    small = experiments.small("lenet")
-    assert small["paper"]["models"] == () and small["smoke"]["models"] == ("lenet",)
 
 
 def test_a_new_network_changes_no_run_of_the_others_and_is_none_of_the_paper(monkeypatch):
@@ -430,3 +439,22 @@ def test_dots_stand_beside_published_values():
     assert [list(line.get_xdata()) for line in ax.lines] == [[40, 60], [50], [], [20], [70, 70]]
     assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b"]
     assert pictures.dots({"x": {"series": {}}}) is None
+
+
+def test_the_published_share_fed_back_implies_the_stated_steps():
+    """Of a pass of 1 s and an attack of 100 / share s, each in 40 steps, 40 steps are implied."""
+    share = {name: cost.PUBLISHED[experiments.DATASETS[name]] for name in ("mnist", "fashion_mnist",
+                                                                           "cifar10")}
+    runs = pd.DataFrame([
+        {"dataset": name, "model": "lenet", "images": 10, "of_roby": 10_000, "forward": [0.9, 1, 7],
+         "roby": [0], "pgd": [100 / share[name]]} for name in share])
+    rows = cost.costs(runs)
+    assert [row["share"] for row in rows] == pytest.approx([*share.values()])
+    assert rows[0]["forward"] == 1e6 and rows[0]["steps"] == 40     # ms for 10,000 images
+    assert cost.implied(rows)["MNIST"] == pytest.approx((40, 40, 40))
+    facts = cost.shares(rows)
+    assert facts["ratio"] == pytest.approx(2 / (1 / share["mnist"] + 1 / share["fashion_mnist"]))
+    assert facts["paper"] == pytest.approx(100 * (189 + 195) / (16_001 + 16_968))
+    assert facts["colour"]["share"] == pytest.approx(share["cifar10"]) and facts["networks"] == 2
+    assert facts["worst"] == pytest.approx(100 * (share["mnist"] / share["fashion_mnist"] - 1))
+    assert cost.shares(rows[2:]) == {}

@@ -117,19 +117,23 @@ def test_values_of_a_problem_have_the_range_of_its_further_trainings_without_tho
 
 
 def test_a_failed_training_is_shown_by_the_first_further_one_that_succeeded():
-    runs = with_accuracy(made_up([(0, 1), (1, 2)]), 0, 50.0)
-    again = pd.concat([made_up([(0, 1)])] * 3, ignore_index=True)
-    again["run"] = ["failed", "second", "third"]
-    again["draws"] = [1, 2, 3]
+    runs = with_accuracy(with_accuracy(made_up([(0, 1), (1, 2), (2, 3)]), 0, 50.0), 1, 50.0)
+    again = pd.concat([made_up([(0, 1)])] * 7, ignore_index=True)
+    again["run"], again["draws"] = [f"seed-{n}" for n in range(7)], range(7)
+    again["test"] = [kept | {"accuracy": kept["accuracy"] | {"percent": 10.0 * n}}
+                     for n, kept in enumerate(again.test)]
     again = with_accuracy(again, 0, 50.0)
-    assert [*figures.with_second(runs, again).draws] == [2, runs.draws[1]]
-    assert "first further" in figures.failed_in_words(runs, "abc", again)
+    assert [*figures.with_second(runs, again).draws] == [1, *runs.draws[1:]]
+    words = figures.failed_in_words(runs, "abcd", again)
+    assert "a – b and b – c: " in words and "training of a – b that" in words and "of b – c is shown" in words
     none = pd.DataFrame()
     assert figures.with_second(runs, none) is runs
-    assert "not compared" in figures.failed_in_words(runs, "abc", none)
+    assert "of a – b and b – c is shown and not" in figures.failed_in_words(runs, "abcd", none)
     rows = figures.with_retraining(figures.compared_where_learned(tables.summary_shares))
-    assert not any("status" in row for row in rows(runs, again))
-    assert any("status" in row for row in rows(runs, none))
+    shown, plain = rows(runs, again), rows(runs, none)
+    assert [("status" in row, row["test"].n) for row in shown if row["quantity"] == "accuracy"] == [
+        (False, 6), (True, None), (False, None)]        # the one shown and five others
+    assert sum("status" in row for row in plain) == 2 * sum("status" in row for row in shown)
 
 
 def test_printed_rows_are_selected_by_their_labels():

@@ -184,7 +184,7 @@ page.statement("procedure-research-questions", data={"questions": 3})
 # | length of training | the first of 1, 2, 4, 8, 16 epochs that reaches the published accuracy on held-out images | the paper prints accuracies, and no length |
 # | architectures | standard widths and depths, first convolution 3×3 of stride 2, no pool behind it | the only network of that code, MobileNetV1, begins so |
 # | batch normalisation | running averages | the authors' later code takes the statistics of each batch of 50 |
-# | PGD on CIFAR-10 | ε = 1/255, 10 steps of 0.25/255 | later code: pixels up to 255, ε = 1, 10 steps; the printed step of 2 would exceed ε |
+# | PGD on CIFAR-10 | ε = 1/255, 10 steps of 0.25/255 | later code: pixels up to 255, ε = 1, 10 steps; the printed step of 2 would exceed ε; published times imply more steps ({ref}`chen-iv-f`) |
 # | L2 attack | a ball of the same ε; three other readings stand on {ref}`the page on Section IV.C <chen-iv-c>` | the paper prints one ε for both norms |
 # | claims on the order of networks | tested literally; a correlation or a ranking needs all networks of the published table | no bound is named |
 # | images of the attack | all that are drawn (the paper states no number); success is a share of the correctly classified ones | “ACC − accuracy under attack” cannot exceed ACC, but an ASR of 1 is printed at an ACC of 0.8869 |

@@ -3,8 +3,6 @@
 #   boundary_book:
 #     items:
 #     - table-10
-#     needs:
-#     - chen/iv_c_benchmark
 #   jupytext:
 #     formats: ipynb,py:percent
 #     notebook_metadata_filter: boundary_book
@@ -29,7 +27,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks' random weights
 device: str = "auto"  # auto, cpu or cuda
-runs: str = "missing"  # at full scale: none, missing or all
+runs: str = "missing"  # at full scale: missing or none
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
@@ -44,11 +42,12 @@ page = start("chen/iv_f_cost", globals())
 # %% [markdown]
 # ## The idea
 #
-# {ref}`ROBY <chen-iii>` needs one *forward pass*: the network evaluates each test image once. The attack (*PGD*) needs a forward and a *backward
-# pass*, which computes a gradient, for each of its 40 steps. A backward pass costs one to two forward passes, less without gradients of the weights.
-# So ROBY should take at least 1 part in 120 of the attack's time.
+# {ref}`ROBY <chen-iii>` scores robustness from the outputs of the network on clean test images. Each image needs one *forward pass*, one
+# evaluation of the network. The attack, *projected gradient descent* (PGD), changes each image in small steps, 40 on MNIST and Fashion-MNIST.
+# Each step needs a forward pass and a *backward pass*, which computes the gradient. A backward pass takes at most about twice as long as a
+# forward pass, so that the attack takes at most about 40 × 3 = 120 times as long as ROBY.
 #
-# The paper times both on each network and claims that ROBY takes about 1% of the time of PGD, and less than a second.
+# The abstract says “only 1% of time cost”; Section IV.F says that ROBY takes less than a second for each model.
 
 # %%
 display.picture(
@@ -58,7 +57,7 @@ display.picture(
 # %% [markdown]
 # ## Step by step: count the passes, and time them
 #
-# A small network with random weights, 60 digits, and a clock.
+# The cell counts and times the passes of a small network with random weights on 60 digits.
 
 # %% tags=["show-input"]
 from time import perf_counter
@@ -134,63 +133,68 @@ display.picture(figure, f"Time on the machine that built this page. ROBY takes {
                 f"{STEPS[-1]} steps here", "A line that rises with the steps, and a flat one near zero.")
 
 # %% [markdown]
-# The counts equal those of the fast code.
+# ROBY needs one forward pass and no backward pass, the attack one of each a step. The book's own PGD needs as many.
 #
 # ## What came out
 #
-# The ten networks of Table I have random weights here, which change the time little. For each the same few images go through
-# one forward pass, timed several times, and through the attack, both in float32; times are processor seconds of one core, scaled to 10,000
-# images. The paper does not state its hardware, so that milliseconds cannot be compared. The share of the attack's time can.
+# The networks of Table I are timed with random weights, since the operations are the same. ROBY and the attack see the same images, in float32, on
+# one core of a CPU. Milliseconds cannot be compared with the paper's, because the paper does not state its hardware. The share of the attack's
+# time depends on hardware less, and on the number of steps directly.
 
 # %%
 scale = page.scale(**experiments.COST)
 timings = page.results(experiments.cost)
+
+
+def say(template):
+    """A sentence with numbers of `cost.shares`."""
+    page.text(timings, lambda runs: cost.shares(cost.costs(runs)), template)
+
+
+say("Each of the {of} networks is given {images} images; {passes} forward passes and {attacks} attacks on "
+    "them are timed in turn. Times are medians, scaled to 10,000 images.")
 
 # %% [markdown]
 # ### The time of ROBY in percent of the attack's
 
 # %%
 page.picture(timings, lambda runs: cost.draw_shares(cost.costs(runs)), caption=(
-    "Time of ROBY with its forward pass, in percent of that of the attack. Grey: by the count of passes"),
-    alt="A row a network, a panel a data set: dots near the grey line, and the paper's ticks.")
-page.text(timings, lambda runs: cost.shares(cost.costs(runs)),
-          "Over {networks} networks on {names} the ratio of mean times is {ratio:.2f}% (paper: "
-          "{paper:.2f}%), by the count of passes at least {expected:.2f}%. ROBY's own computation on the "
-          "logits adds at most {roby:.0f} ms.")
-page.text(timings, lambda runs: cost.shares(cost.costs(runs)),
-          "The forward pass over {images:,} images takes {forward} on one core here; this does not test the "
-          "paper's “less than a second”, because the paper does not state its hardware.")
+    "Time of ROBY with its forward pass, in percent of that of the attack. Grey: if a step took three "
+    "forward passes"),
+    alt="A row a network, a panel a data set: dots at and right of the grey line; the paper's tick among "
+        "them on MNIST and Fashion-MNIST, far to the left on CIFAR-10.")
+say("Over {networks} networks on {names} the ratio of mean times is {ratio:.2f}% (paper: {paper:.2f}%). "
+    "It would be {expected:.2f}% if a step took three forward passes. ROBY's own computation takes at "
+    "most {roby:.1f}% of its forward pass.")
 
 # %% [markdown]
 # ### What a step of the attack costs, and how many steps the published times imply
 #
-# The paper's time of PGD, divided by its time of ROBY and by the passes that a step costs here, suggests how many steps its attack had.
+# Implied steps are the published time of PGD, over that of ROBY, over the forward passes that a step costs here.
 
 # %%
 page.picture(timings, lambda runs: cost.draw_steps(cost.costs(runs)), caption=(
-    "Steps that the published times imply at the median cost of a step on our networks; lines: at its "
-    "highest and its lowest"),
+    "Steps that the published times imply, by mean times; lines: at the highest and the lowest cost of a "
+    "step of a network"),
     alt="A row a data set: a dot with a range, and a tick where the paper states the number of steps.")
-page.text(timings, lambda runs: cost.shares(cost.costs(runs)),
-          "On our networks a step of PGD costs {least:.1f} to {most:.1f} forward passes. On MNIST and "
-          "Fashion-MNIST the published times then imply {implied.low} to {implied.high} steps, "
-          "{implied.than} the {steps} that the paper states. On {colour} it states none; the times imply "
-          "{implied.colour}, where we assume {assumed}.")
+say("A step of PGD costs {all.least:.1f} to {all.most:.1f} forward passes here. In steps, the published "
+    "times then imply {implied}; the paper states {steps}.")
+say("They imply {colour.implied}. The paper states no number there; the {colour.steps} that we assume are "
+    "those of the authors' later code.")
 
 # %% [markdown]
 # ## Where it differs, and why
-#
-# Hardware and software share out the time of a step differently: what a backward pass costs beside a forward one depends on them.
 
 # %%
-page.text(timings, lambda runs: cost.shares(cost.costs(runs)),
-          "Repeated forward passes of one network differ by {error:.0f}% in the median network and by "
-          "{worst:.0f}% at most, so that a single share is about as rough.")
+say("On {colour.name} ROBY takes {colour.share:.1f}% of the attack's time (paper: {colour.paper:.1f}%). "
+    "A longer attack would explain it: the published times imply more steps than we assume.")
+say("{names} need the same computation. Their shares differ by {error:.0f}% in the median network and by "
+    "{worst:.0f}% at most: a share on this page is no more exact than that.")
 
 # %% [markdown]
 # ## Three things to remember
 #
-# 1. A score from clean images costs one forward pass; an attack costs two to three for each step.
+# 1. A score from clean images costs one forward pass; an attack costs about two for each step.
 # 2. A low cost says nothing about a ranking; {ref}`Section IV.C <chen-iv-c>` compares ROBY with an attack.
 # 3. A time that was taken once can be far off; a comparison needs repeated timings.
 #
@@ -202,8 +206,8 @@ page.text(timings, lambda runs: cost.shares(cost.costs(runs)),
 
 # %%
 display.show(display.folded("Answers", (
-    "1. About a third: one forward pass stands beside a forward and a backward one.\n"
-    "2. ROBY needs at least one image of each class, and classes that differ.\n"
+    "1. A third to a half: one forward pass stands beside a forward and a backward one.\n"
+    "2. Six images cannot cover ten classes; ROBY needs an image of each.\n"
     "3. By some ten percent or more: clock, cache and other programs count too.")))
 
 # %% [markdown]
@@ -227,7 +231,7 @@ def table_10(runs):
 
 page.table("table-10", timings, table_10)
 page.extra("costs", timings, lambda runs: cost.table(cost.costs(runs)),
-           "Times on one core for 10,000 images, and shares of the attack", header=cost.HEADER)
+           "Times on one core, scaled to 10,000 images, and shares of the attack", header=cost.HEADER)
 
 # %% [markdown]
 # ### Choices that the paper leaves open
@@ -237,10 +241,11 @@ page.extra("costs", timings, lambda runs: cost.table(cost.costs(runs)),
 # | choice | ours | reason |
 # |---|---|---|
 # | what is timed of ROBY | the forward pass over the test images and both norms of ROBY | not stated |
-# | images | the same few for both, times scaled to 10,000 images | not stated; ROBY is measured on 10,000 |
-# | weights | random | a pass takes as long as with trained ones |
+# | images | the same for both, one batch; times are scaled to 10,000 images | not stated; ROBY is measured on 10,000 |
+# | the attack | PGD in the ℓ∞ norm, without the evaluation of what it found | not stated |
+# | weights | random | the operations are the same |
 # | number format | float32 for both | not stated |
-# | steps of the attack on CIFAR-10 | 10 | its number is lost in print ({ref}`chen-iv-c`) |
+# | steps of the attack on CIFAR-10 | 10 | not stated; the later code takes 10 ({ref}`chen-iv-c-tables`), the published times imply more |
 #
 # :::
 
@@ -249,13 +254,17 @@ rows = cost.costs(page.best(timings))
 facts = cost.shares(rows)
 page.box(
     "Is ROBY, a robustness score without an attack, much cheaper than one?",
-    "Yes: the attack takes some {times.least:.0f} to {times.most:.0f} times as long.",
-    "On {networks} networks for {names} ROBY takes {ratio:.1f}% of the attack's time ({low:.1f}% to "
-    "{high:.1f}% by network; paper, ten networks: {paper:.1f}%): one forward pass beside {steps} steps, each "
-    "of {least:.1f} to {most:.1f} passes.",
-    "One core of a CPU; the paper does not state its hardware.",
-    facts=facts, results=[timings], picture=cost.draw_bars(rows) if facts else None,
-    alt="A bar a network: the time of ROBY in percent of the attack's, with the paper's mean as a line.")
+    "Yes: an attack of {steps} steps takes some {times.least:.0f} to {times.most:.0f} times as long.",
+    "For {networks} networks on {names} ROBY takes {ratio:.1f}% of the attack's time ({low:.1f}% to "
+    "{high:.1f}% by network; paper: {paper:.1f}%): one forward pass beside {steps} steps, each of "
+    "{least:.1f} to {most:.1f} passes.",
+    "On {colour.name} the share is {colour.share:.1f}% with {colour.steps} assumed steps (paper: "
+    "{colour.paper:.1f}%, steps not stated)." if facts and facts["colour"] else
+    "Times are those of one core of a CPU.",
+    facts=facts, results=[timings], picture=cost.draw_shares(
+        [row for row in rows if row["steps"] == cost.STEPS]) if facts else None,
+    alt="A row a network, a panel a data set: the time of ROBY in percent of the attack's, with ticks at the "
+        "paper's means.")
 
 # %%
 page.finish()

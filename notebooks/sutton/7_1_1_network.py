@@ -257,8 +257,9 @@ if prose.complete(answer, both_ways):
 # whose loss gradient is exactly zero counts as attackable, in all their tables. It has no norm and is not perturbed at random. The pages also give
 # the shares without these images. On the two pairs of the choice, accuracies, shares and Euclidean norms have no mark, and the means on
 # {ref}`sutton-7-2-1` leave these pairs out. A training failed if the network is hardly better on its training images than predicting the larger
-# class for all; its shares are shown and not compared. (Added on 27 November 2026, after the training on s3-s4 had failed.) Since 30 November 2026
-# Tables 20, 21, 23 and 24 and Figures 17 to 20 show in its place the first further training of the pair that succeeded; means leave the pair out.
+# class for all; its shares are shown and not compared. (Added on 27 November 2026, after the training on s3-s4 had failed.) Since 30 November 2026,
+# with results in sight, Tables 20, 21, 23 and 24 and Figures 17 to 20 show and compare the first further training of such a pair that succeeded; so do
+# the statements below tables. Means leave the pair out.
 #
 # {ref}`Training with noise <sutton-7-2-1-noise>` followed the text until 29 November 2026. Since then it has the chosen dropout and epochs, so
 # that its networks differ from those without noise in the noise alone. The rule did not foresee this. The six networks trained until then, all

@@ -146,8 +146,9 @@ page.text(pairs, lambda u: figures.below_published(figures.learned(u), SHARES),
           "The share that a step flips lies below the published one on {below} of {n} pairs; with zero "
           "gradients counted, on {counted}.")
 page.picture(pairs, lambda u: figures.draw_pairs(figures.learned(u), SHARES, CLASSES),
-             caption="Test images of each class pair, with 95% intervals over images; lines across: the "
-                     "published shares; rings: images of zero gradient counted, too",
+             caption="Test images of each class pair whose training succeeded, with 95% intervals over "
+                     "images; lines across: the published shares; rings: images of zero gradient counted, "
+                     "too",
              alt="A row for each pair; left the share that a gradient step flips, right that of ten times "
                  "longer noise.")
 

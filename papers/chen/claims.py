@@ -332,7 +332,7 @@ def by_dataset(rows, words):
     return "; ".join(words(row) for row in rows.dropna(subset=["roby_ms"]).itertuples()) or "no value"
 
 
-@claim("table-10", "less than a second", open="on which hardware is not said")
+@claim("table-10", "less than a second", open="the paper does not state its hardware")
 def within_a_second(rows):
     return by_dataset(rows, lambda row: f"{row.dataset}: {row.roby_ms:,.0f} ms")
 

@@ -3,8 +3,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from papers.chen import experiments, figures, pictures
+from papers.chen import experiments, pictures
 from papers.chen.claims import PUBLISHED_SHARE as PUBLISHED
+from papers.chen.experiments import PAPER
 from report import display, prose
 
 IMAGES = 10_000         # test images of ROBY, and of the attack as the paper counts them
@@ -19,18 +20,18 @@ def expected(steps):
 def costs(runs):
     """A row a network: milliseconds for 10,000 images, ROBY's share of the attack's time in percent.
 
-    step    what a step of the attack costs, in forward passes;  spread: of the forward passes, in percent
+    step    what a step of the attack costs, in forward passes
+    Times are medians of repeated ones, "passes" and "attacks" in number, on "images".
     """
     rows = []
     for u in runs.to_dict("records"):
         steps = experiments.attacks_on(u["dataset"])["text"].steps
-        scaled = 1000 * IMAGES / u["images"]
-        forward, pgd = np.median(u["forward"]) * scaled, u["pgd"] * scaled
-        roby = 1000 * np.median(u["roby"]) * IMAGES / u["of_roby"]
+        forward, roby, pgd = (1000 * IMAGES * np.median(u[name]) / u[of] for name, of in (
+            ("forward", "images"), ("roby", "of_roby"), ("pgd", "images")))
         rows.append({"dataset": experiments.DATASETS[u["dataset"]], "model": experiments.SPELT[u["model"]],
                      "steps": steps, "forward": forward, "roby": roby, "pgd": pgd,
                      "share": 100 * (forward + roby) / pgd, "step": pgd / steps / forward,
-                     "spread": 100 * np.ptp(u["forward"]) / np.median(u["forward"])})
+                     "images": u["images"], "passes": len(u["forward"]), "attacks": len(u["pgd"])})
     return rows
 
 
@@ -47,29 +48,50 @@ def table(rows):
             for row in sorted(rows, key=lambda row: (row["steps"], row["dataset"], row["forward"]))]
 
 
+def pooled(rows):
+    """The time of ROBY in percent of the attack's, of mean times over some networks, as Table X has it."""
+    return 100 * (rows.forward + rows.roby).sum() / rows.pgd.sum()
+
+
+def implied(rows):
+    """`{data set: (steps, fewest, most)}` of the attack that the published times imply.
+
+    By the cost of a step here: that of mean times, the highest and the lowest of a network.
+    """
+    return {data: tuple(100 / PUBLISHED[data] / cost for cost in (
+        of.pgd.sum() / (of.steps * of.forward).sum(), of.step.max(), of.step.min()))
+        for data, of in pd.DataFrame(rows).groupby("dataset", sort=False)}
+
+
 def shares(rows):
-    """For sentences: shares over the networks that were attacked in `STEPS` steps; {} of none."""
-    rows = pd.DataFrame(rows)
-    if not len(rows) or not (rows.steps == STEPS).any():
+    """For sentences: shares over the networks that were attacked in `STEPS` steps; {} of none.
+
+    colour   those of CIFAR-10, whose number of steps is assumed
+    error    by how much the shares of the same computation on two data sets differ, in percent
+    """
+    all_networks = pd.DataFrame(rows)
+    if not len(all_networks) or not (all_networks.steps == STEPS).any():
         return {}
-    networks, rows = rows, rows[rows.steps == STEPS]
-    implied = {data: [round(100 / share / end) for end in (networks.step.max(), networks.step.min())]
-               for data, share in PUBLISHED.items()}
-    colour = implied.pop(experiments.DATASETS["cifar10"])
-    low, high = (end(steps[n] for steps in implied.values()) for n, end in enumerate((min, max)))
-    return {"networks": len(rows), "names": " and ".join(rows.dataset.unique()), "steps": STEPS,
-            "images": IMAGES, "low": rows.share.min(), "high": rows.share.max(),
-            "ratio": 100 * (rows.forward + rows.roby).sum() / rows.pgd.sum(), "roby": rows.roby.max(),
+    rows, colour = all_networks[all_networks.steps == STEPS], all_networks[all_networks.steps != STEPS]
+    names = list(rows.dataset.unique())
+    printed = [row for row in PAPER["table-10"].rows if row["dataset"] in names]
+    twice = rows.pivot_table(index="model", columns="dataset", values="share").dropna()
+    apart = 100 * (twice.max(axis=1) / twice.min(axis=1) - 1)
+    words = {data: f"{mean:.0f} on {data} ({fewest:.0f} to {most:.0f} by network)"
+             for data, (mean, fewest, most) in implied(all_networks).items()}
+    return {"networks": len(rows), "of": len(all_networks), "names": " and ".join(names), "steps": STEPS,
+            **{name: int(all_networks[name].max()) for name in ("images", "passes", "attacks")},
+            "low": rows.share.min(), "high": rows.share.max(), "ratio": pooled(rows),
+            "paper": 100 * sum(row["roby_ms"] for row in printed) / sum(row["pgd_ms"] for row in printed),
+            "roby": 100 * (all_networks.roby / all_networks.forward).max(), "expected": expected(STEPS),
             "times": {"least": round(100 / rows.share.max(), -1), "most": round(100 / rows.share.min(), -1)},
-            "expected": expected(STEPS), "paper": max(PUBLISHED[data] for data in rows.dataset.unique()),
-            "error": networks.spread.median(), "worst": networks.spread.max(),
-            "least": networks.step.min(), "most": networks.step.max(),
-            "forward": figures.between(networks.forward / 1000, unit=" s", digits=2),
-            "implied": {"low": low, "high": high, "than": "fewer than" if high < STEPS else
-                        "more than" if low > STEPS else "in agreement with",
-                        "colour": figures.between(colour, unit="")},
-            "colour": experiments.DATASETS["cifar10"],
-            "assumed": experiments.attacks_on("cifar10")["text"].steps}
+            "least": rows.step.min(), "most": rows.step.max(), "all": {
+                "least": all_networks.step.min(), "most": all_networks.step.max()},
+            "implied": " and ".join(words[data] for data in names),
+            "error": apart.median() if len(names) > 1 else None, "worst": apart.max(),
+            "colour": {"name": colour.dataset.iloc[0], "share": pooled(colour),
+                       "paper": PUBLISHED[colour.dataset.iloc[0]], "steps": int(colour.steps.iloc[0]),
+                       "implied": words[colour.dataset.iloc[0]]} if len(colour) else None}
 
 
 # ---- pictures --------------------------------------------------------------------------------------------
@@ -91,34 +113,19 @@ def draw_passes():
 def draw_shares(rows):
     """The time of ROBY in percent of the attack's, a panel a data set; ticks at the paper's means."""
     rows = sorted(rows, key=lambda row: row["forward"])
-    some = [data for data in experiments.DATASETS.values() if any(row["dataset"] == data for row in rows)]
-    return pictures.dots({f"{data}, %": {
+    by_set = {data: [row for row in rows if row["dataset"] == data] for data in experiments.DATASETS.values()}
+    return pictures.dots({f"{data},\n{of[0]['steps']} steps: %": {
         "series": {"ours": {row["model"]: row["share"] for row in of}},
-        "published": {row["model"]: PUBLISHED[data] for row in of}, "limits": (0, None),
-        "guide": expected(of[0]["steps"])}
-        for data in some for of in [[row for row in rows if row["dataset"] == data]]},
+        "published": {row["model"]: PUBLISHED[data] for row in of},
+        "limits": (0, 1.1 * max(PUBLISHED[data], *(row["share"] for row in of))),
+        "guide": expected(of[0]["steps"])} for data, of in by_set.items() if of},
         list(dict.fromkeys(row["model"] for row in rows)), tick="paper, mean of ten networks")
 
 
 def draw_steps(rows):
     """How many steps the published times imply at the cost of a step here; a tick at the printed number."""
-    costs_of = [row["step"] for row in rows]
     stated = {data: experiments.attacks_on(name)["text"].steps for name, data in experiments.DATASETS.items()
               if name != "cifar10"}
     return pictures.dots({"steps of the attack": {
-        "series": {"implied by the published times": {
-            data: [100 / share / cost for cost in (np.median(costs_of), max(costs_of), min(costs_of))]
-            for data, share in PUBLISHED.items()}},
-        "published": stated, "limits": (0, 80)}}, tick="stated in the paper") if rows else None
-
-
-def draw_bars(rows):
-    """A bar a network: the time of ROBY in percent of the attack's on MNIST; a line at the paper's mean."""
-    data = experiments.DATASETS["mnist"]
-    rows = sorted((row for row in rows if row["dataset"] == data), key=lambda row: row["share"])
-    figure, ax = plt.subplots(figsize=(4.8, 0.8 + 0.35 * len(rows)))
-    ax.barh([row["model"] for row in rows], [row["share"] for row in rows], color=display.PALETTE[0])
-    ax.axvline(PUBLISHED[data], color="k", ls="--", label="paper, mean of ten networks")
-    ax.set(xlabel=f"time of ROBY, % of the attack's ({data})", xlim=(0, None))
-    ax.legend(loc="lower right")
-    return figure
+        "series": {"implied by the published times": implied(rows)}, "published": stated,
+        "limits": (0, None)}}, tick="stated in the paper") if rows else None

@@ -283,11 +283,10 @@ def distance_rows(facts):
 
 def second_trainings(runs, again):
     """`{problem: further training}`: where a training failed, the first further one that succeeded."""
-    kept, second = by_problem(learned(runs)), {}
-    for further in again.to_dict("records"):
-        problem = further["class_a"], further["class_b"]
-        if problem in by_problem(runs) and problem not in kept and has_learned(further):
-            second.setdefault(problem, further)
+    failed, second = by_problem(runs).keys() - by_problem(learned(runs)).keys(), {}
+    for run in again.to_dict("records"):
+        if (problem := (run["class_a"], run["class_b"])) in failed and has_learned(run):
+            second.setdefault(problem, run)
     return second
 
 
@@ -306,8 +305,8 @@ def with_retraining(rows):
 
     def both(runs, again):
         shown = [run["run"] for run in second_trainings(runs, again).values()]
-        others = learned(again[~again.run.isin(shown)] if shown else again)
-        return over_alike(rows(with_second(runs, again)), rows(others), keys,
+        others = again[[has_learned(u) and u["run"] not in shown for u in again.to_dict("records")]]
+        return over_alike(rows(with_second(runs, again)), rows(others) if len(others) else [], keys,
                           ("train", "test", "mean", "std"), whole=100)
     return both
 
@@ -321,19 +320,25 @@ def compared_where_learned(rows):
     return of
 
 
+def of_first(again):
+    """Of further trainings those of the first one's problem."""
+    if not len(again):
+        return again
+    first, *_ = again.to_dict("records")
+    return again[(again.class_a == first["class_a"]) & (again.class_b == first["class_b"])]
+
+
 def retrained_in_words(again, printed, names):
     """How far further trainings of one problem lie apart, and whether the published attackable share lies
     among them; nothing of fewer than two that succeeded.
 
     printed   {"attack": {problem: published row}}
     """
-    trained = learned(again)
-    problem = next(iter(by_problem(trained)), None)
-    parts = [u["test"] for u in trained.to_dict("records") if (u["class_a"], u["class_b"]) == problem
-             and u["test"]["attack"]["l2"]["count"]]
+    trained = learned(of_first(again))
+    parts = [part for part in trained.get("test", ()) if part["attack"]["l2"]["count"]]
     if len(parts) < 2:
         return ""
-    norms = [part["attack"]["l2"]["mean"] for part in parts]
+    problem, norms = next(iter(by_problem(trained))), [part["attack"]["l2"]["mean"] for part in parts]
     shares, paper = [tables.percent(part, "attack") for part in parts], printed["attack"][problem]["test"]
     explains = "may explain" if min(shares) <= paper <= max(shares) else "explains little of"
     accuracy, noise = (ends_in_words([tables.percent(part, key) for part in parts])
@@ -366,14 +371,21 @@ def failed_in_words(runs, names, again=None):
     again   further trainings of a page whose tables are asked of `with_second`
     """
     failed = [p for p in by_problem(runs) if p not in by_problem(learned(runs))]
-    if not failed:
-        return ""
-    words = (f"Training failed on {' and '.join(name(p, names) for p in failed)}: the network is hardly "
-             "better than one that always predicts the larger class. ")
-    if again is None:
-        return words + "Means leave it out."
-    return words + ("Tables and figures show the first further training that succeeded."
-                    if set(failed) == {*second_trainings(runs, again)} else "It is shown, and not compared.")
+    second = {} if again is None else second_trainings(runs, again)
+
+    def listed(problems):
+        return " and ".join(name(p, names) for p in problems)
+
+    words = [f"Training failed on {listed(failed)}: the network is hardly better than one that always "
+             "predicts the larger class."] * bool(failed)
+    if failed and again is None:
+        words.append("Means leave it out.")
+    elif second:
+        words.append("The tables and figures of this page show, and compare, the first further training of "
+                     f"{listed(second)} that succeeded.")
+    if again is not None and (left := [p for p in failed if p not in second]):
+        words.append(f"The failed training of {listed(left)} is shown and not compared.")
+    return " ".join(words)
 
 
 # ---- violins: Figures 8 to 10, 13 and 17 to 20 -----------------------------------------------------------
@@ -430,7 +442,8 @@ def medians(runs, names, key, norm):
 def publish_violins(page, item, results, problems, names, key):
     """Publish one of Figures 17 to 20: violins of three norms; its data are `medians` by norm.
 
-    results   those of a page and their further trainings
+    results   those of a page and their further trainings, of which those are shown that stand for a failed
+              one
     """
     page.figure(item, results, lambda *u: draw_violins(with_second(*u), problems, names, key),
                 rests=ATTACKED if key == "attack" else None,

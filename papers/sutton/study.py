@@ -543,7 +543,7 @@ def good_trainings(again, printed):
 
     {"n" trainings "of" all, "low" and "high" (the ends of their shares), "paper"}
     """
-    good = succeeded(again)
+    good = succeeded(figures.of_first(again))
     if len(good) < 2:
         return {}
     shares = [tables.percent(u["test"], "attack") for u in good]
