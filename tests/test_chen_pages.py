@@ -16,10 +16,9 @@ from papers.chen import (
     figures,
     handmade,
     models,
-    pictures,
     ranking,
 )
-from report import reference
+from report import display, reference
 from report.comparison import compare
 from report.experiment import Results, labelled
 from shared import roby
@@ -433,12 +432,12 @@ def test_differences_of_pairs_stand_beside_those_of_retraining(monkeypatch):
 
 
 def test_dots_stand_beside_published_values():
-    figure = pictures.dots({"share, %": {"series": {"ours": {"a": (50, 40, 60), "b": 20}},
+    figure = display.dots({"share, %": {"series": {"ours": {"a": (50, 40, 60), "b": 20}},
                                          "published": {"a": 70}, "limits": (0, 100)}})
     (ax,) = figure.axes
     assert [list(line.get_xdata()) for line in ax.lines] == [[40, 60], [50], [], [20], [70, 70]]
     assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b"]
-    assert pictures.dots({"x": {"series": {}}}) is None
+    assert display.dots({"x": {"series": {}}}) is None
 
 
 def test_the_published_share_fed_back_implies_the_stated_steps():

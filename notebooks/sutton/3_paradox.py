@@ -179,7 +179,7 @@ def draw_data_sets(*frames):
         for key, words in NAMES.items():
             shares = [share for part in trained.test if (share := tables.percent(part, key)) is not None]
             rows[f"{title}: {words}"] = shares, printed[tuple(tables.row_of(key).values())][dataset]["test"]
-    return figures.over_pairs(rows, "labels flipped, % of the images tried", xlim=(-2, 102))
+    return figures.over_pairs(rows, "labels flipped, % of the images tried", limits=(-2, 102))
 
 
 page.picture(

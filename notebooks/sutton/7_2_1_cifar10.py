@@ -175,8 +175,8 @@ page.text(rest, lambda u: figures.box_facts(u, SHARES, len(rest.published)),
 
 # %%
 page.picture(rest, lambda u: figures.draw_pairs(u, SHARES, CLASSES),
-             caption="Test images of each class pair, with 95% intervals over images; lines across: the "
-                     "published shares; rings: images of zero gradient counted, too",
+             caption="Test images of each class pair, with 95% intervals over images; "
+                     "ticks: the published shares",
              alt="A row for each pair; left the share that a gradient step flips, right that of ten times "
                  "longer noise.")
 

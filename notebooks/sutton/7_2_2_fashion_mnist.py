@@ -147,8 +147,7 @@ page.text(pairs, lambda u: figures.below_published(figures.learned(u), SHARES),
           "gradients counted, on {counted}.")
 page.picture(pairs, lambda u: figures.draw_pairs(figures.learned(u), SHARES, CLASSES),
              caption="Test images of each class pair whose training succeeded, with 95% intervals over "
-                     "images; lines across: the published shares; rings: images of zero gradient counted, "
-                     "too",
+                     "images; ticks: the published shares",
              alt="A row for each pair; left the share that a gradient step flips, right that of ten times "
                  "longer noise.")
 

@@ -132,8 +132,7 @@ page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 # %%
 page.picture(pairs, lambda u: figures.draw_pairs(figures.learned(u), SHARES, CLASSES),
              caption="Test images of each pair of signs whose training succeeded, with 95% intervals over "
-                     "images; lines across: the published shares; rings: images of zero gradient counted, "
-                     "too",
+                     "images; ticks: the published shares",
              alt="A row for each pair; left the share that a gradient step flips, right that of ten times "
                  "longer noise.")
 figures.show_means(page, "gtsrb-means", pairs, SHARES, CLASSES)

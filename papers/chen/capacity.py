@@ -5,7 +5,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from torch import nn
 
-from papers.chen import experiments, figures, models, pictures, ranking
+from papers.chen import experiments, figures, models, ranking
 from report import display, prose, registry
 
 SIDES = {"neurons": figures.WIDER, "layers": figures.DEEPER}
@@ -203,7 +203,7 @@ def draw_cnns(runs, printed):
     paper = {name: row for name, row in paper.items() if name in {*names}}
     flipped = dict(zip(names, (figures.percent(u, "text") for u in runs.to_dict("records"))))
     scores = dict(zip(names, nets[["roby_2", "roby_low", "roby_high"]].to_numpy(float)))
-    return pictures.dots({
+    return display.dots({
         "label flipped, %": {"series": {"ours": flipped}, "limits": (0, 101),
                              "published": {name: 100 * row["asr"] for name, row in paper.items()}},
         "ROBY": {"series": {"ours": scores}, "published": {

@@ -3,7 +3,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from papers.chen import experiments, pictures
+from papers.chen import experiments
 from papers.chen.claims import PUBLISHED_SHARE as PUBLISHED
 from papers.chen.experiments import PAPER
 from report import display, prose
@@ -114,7 +114,7 @@ def draw_shares(rows):
     """The time of ROBY in percent of the attack's, a panel a data set; ticks at the paper's means."""
     rows = sorted(rows, key=lambda row: row["forward"])
     by_set = {data: [row for row in rows if row["dataset"] == data] for data in experiments.DATASETS.values()}
-    return pictures.dots({f"{data},\n{of[0]['steps']} steps: %": {
+    return display.dots({f"{data},\n{of[0]['steps']} steps: %": {
         "series": {"ours": {row["model"]: row["share"] for row in of}},
         "published": {row["model"]: PUBLISHED[data] for row in of},
         "limits": (0, 1.1 * max(PUBLISHED[data], *(row["share"] for row in of))),
@@ -126,6 +126,6 @@ def draw_steps(rows):
     """How many steps the published times imply at the cost of a step here; a tick at the printed number."""
     stated = {data: experiments.attacks_on(name)["text"].steps for name, data in experiments.DATASETS.items()
               if name != "cifar10"}
-    return pictures.dots({"steps of the attack": {
+    return display.dots({"steps of the attack": {
         "series": {"implied by the published times": implied(rows)}, "published": stated,
         "limits": (0, None)}}, tick="stated in the paper") if rows else None

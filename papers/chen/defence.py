@@ -5,7 +5,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from papers.chen import experiments, figures, pictures, ranking
+from papers.chen import experiments, figures, ranking
 from report import display
 from report.cell import Cell, bare
 
@@ -227,7 +227,7 @@ def draw_changes(*frames):
             "series": {"ours": {rows[name]: change(*both[name], samples) for name in rows}},
             "published": {rows[name]: in_print(*name)[f"roby_{samples}_robust"]
                           - in_print(*name)[f"roby_{samples}_natural"] for name in rows}, "guide": 0}
-    return pictures.dots(panels, [*rows.values()])
+    return display.dots(panels, [*rows.values()])
 
 
 def draw_success(*frames):
@@ -235,7 +235,7 @@ def draw_success(*frames):
     both = pairs(*frames)
     rows = {name: f"{name[1]}, {name[0]}" for name in sorted(
         both, key=lambda name: figures.success(both[name][1], "text"))}
-    return pictures.dots({"label flipped, % of the correctly classified images": {"series": {
+    return display.dots({"label flipped, % of the correctly classified images": {"series": {
         f"{kind} network": {rows[name]: figures.percent(both[name][n], "text") for name in rows}
         for n, kind in enumerate(KINDS)}, "limits": (0, 101)}}, [*rows.values()])
 
@@ -243,7 +243,7 @@ def draw_success(*frames):
 def draw_under_attack(runs):
     """ROBY of natural networks on adversarial minus clean images, here and in the paper."""
     gaps = {f"{model}, {data}": gap for (data, model), gap in under_attack(runs).items()}
-    return pictures.dots({"ROBY, adversarial minus clean images": {
+    return display.dots({"ROBY, adversarial minus clean images": {
         "series": {"ours": {name: ours for name, (ours, _) in gaps.items()}},
         "published": {name: paper for name, (_, paper) in gaps.items()}, "guide": 0}})
 
@@ -254,7 +254,7 @@ def draw_neighbours(natural, robust):
         return {experiments.SPELT[u["model"]]: figures.grouped(u[key], u["labels"])
                 for u in runs.to_dict("records")}
 
-    return pictures.dots({"nearest neighbour in the map has the image's class, %": {"series": {
+    return display.dots({"nearest neighbour in the map has the image's class, %": {"series": {
         "natural, clean": shares(natural, "map_clean"),
         "natural, attacked": shares(natural, "map_text"), "robust, attacked": shares(robust, "map_text")},
         "limits": (0, 101)}})

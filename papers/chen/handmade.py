@@ -10,7 +10,7 @@ import pandas as pd
 import torch
 from torch import nn
 
-from papers.chen import pictures, ranking
+from papers.chen import ranking
 from report import display
 from report.cell import Cell
 from report.verdict import equality
@@ -283,7 +283,7 @@ def draw_ranks(arrangements):
     """Rank correlations of `property_1` {arrangements: its correlations}, and those of a perfect score."""
     series = {name: {MEASURES[key][0]: (rank.value, rank.low, rank.high) for key, rank in ranks.items()}
               for name, ranks in arrangements.items()}
-    return pictures.dots({"rank correlation with the distance to the boundary": {
+    return display.dots({"rank correlation with the distance to the boundary": {
         "series": series, "published": {words: sign for words, sign in MEASURES.values()}, "guide": 0,
         "limits": (-1.05, 1.05)}}, tick="a perfect score")
 
@@ -291,7 +291,7 @@ def draw_ranks(arrangements):
 def draw_changes(rows):
     """What a change of the classes does to error, ROBY and the unscaled overlap; from `readings`."""
     panels = {"misclassified, %": "error", "ROBY": "roby", "unscaled overlap": "overlap"}
-    return pictures.dots({axis: {"series": {"classes": {row["classes"]: row[key] for row in rows.values()}},
+    return display.dots({axis: {"series": {"classes": {row["classes"]: row[key] for row in rows.values()}},
                                  "guide": rows["base"][key], "limits": (0, 1) if key == "roby" else None}
                           for axis, key in panels.items()})
 

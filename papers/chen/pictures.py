@@ -1,54 +1,10 @@
-"""Pictures that the pages of `chen` share: dots with ranges beside published values; classes in a plane."""
+"""Pictures that the pages of `chen` share: classes in a plane."""
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from torch import nn
 
 from report import display
-
-
-# ---- dot plots -------------------------------------------------------------------------------------------
-def dots(panels, names=None, *, tick="paper"):
-    """A row a name, a panel a quantity: dots with their ranges, and a tick at the published value.
-
-    panels  {label of the axis: {"series": {label: {name: value, or (value, low, high)}},
-            "published": {name: value}, "limits": ends of the axis, "guide": where a line stands}}; the
-            last three may be missing
-    names   the rows in their order; None takes those of the series
-    tick    what the legend calls the published values
-    """
-    labels = list(dict.fromkeys(label for panel in panels.values() for label in panel["series"]))
-    names = names or list(dict.fromkeys(name for panel in panels.values()
-                                        for series in panel["series"].values() for name in series))
-    if not names:
-        return None
-    figure, axes = plt.subplots(1, len(panels), sharey=True, squeeze=False, figsize=(
-        min(display.WIDEST, 3.4 + 2.2 * len(panels)), 1.3 + 0.25 * len(names)))
-    for ax, (axis, panel) in zip(axes[0], panels.items()):
-        if "guide" in panel:
-            ax.axvline(panel["guide"], color=display.PALE, lw=1.5, zorder=0)
-        for label, series in panel["series"].items():
-            n = labels.index(label)
-            shift = 0.24 * (n - (len(labels) - 1) / 2)
-            for place, name in enumerate(names):
-                if name in series:
-                    value, *ends = np.atleast_1d(series[name])
-                    ax.plot(ends, [place + shift] * len(ends), color=display.PALETTE[n], lw=2, alpha=0.6)
-                    ax.plot(value, place + shift, display.MARKERS[n], color=display.PALETTE[n], ms=5)
-        for place, name in enumerate(names):
-            if name in panel.get("published", {}):
-                ax.plot([panel["published"][name]] * 2, [place - 0.36, place + 0.36], color=display.PRINTED,
-                        lw=2.5)
-        ax.set(xlabel=axis, ylim=(len(names) - 0.4, -0.6), xlim=panel.get("limits"))
-    axes[0, 0].set_yticks(range(len(names)), names)
-    handles = [plt.Line2D([], [], color=display.PALETTE[n], marker=display.MARKERS[n], ms=5, label=label)
-               for n, label in enumerate(labels)]
-    if any(panel.get("published") for panel in panels.values()):
-        handles.append(plt.Line2D([], [], color=display.PRINTED, marker="|", ms=12, mew=2.5, ls="",
-                                  label=tick))
-    if len(handles) > 1:
-        figure.legend(handles=handles, loc="outside lower center", ncols=3 if len(panels) > 1 else 2)
-    return figure
 
 
 # ---- classes in a plane ----------------------------------------------------------------------------------

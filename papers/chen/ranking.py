@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from papers.chen import experiments, figures, pictures
+from papers.chen import experiments, figures
 from report import display
 from report.cell import Cell, bare
 from shared.statistics import rank_interval
@@ -336,7 +336,7 @@ def draw_success(runs, attacks, paper=None):
     series = {words: {name: figures.percent(run, attack) for name, run in zip(names, runs.to_dict("records"))}
               for attack, words in attacks.items()}
     order = paper or sorted(names, key=lambda name: [*series.values()][-1][name][0])
-    return pictures.dots({"label flipped, % of the correctly classified images": {
+    return display.dots({"label flipped, % of the correctly classified images": {
         "series": series, "published": paper or published("asr_inf", MNIST), "limits": (0, 101)}},
         [name for name in order if name in names])
 
@@ -354,7 +354,7 @@ def draw_ranks(runs):
                 "asr_inf" if name.endswith("inf") else "asr_2"])
                 for name, (words, sign) in QUANTITIES.items() if name in printed},
             "guide": 0, "limits": (-1.05, 1.05)}
-    return pictures.dots(panels) if panels else None
+    return display.dots(panels) if panels else None
 
 
 def spread(runs, again):

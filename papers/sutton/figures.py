@@ -186,29 +186,25 @@ def draw_means(runs, printed, names, titles=()):
 def draw_pairs(runs, printed, names):
     """A row a problem: test images that a gradient step flips, and that ten times longer noise flips.
 
-    Dots with 95% intervals over images, lines across the published shares (attackable; noise); a ring is the
-    share that counts images of zero gradient as attackable, too. None where nothing was attacked.
+    With 95% intervals over images, ticks at the published shares (attackable; noise); a second share counts
+    images of zero gradient as attackable, too. None where nothing was attacked.
     """
     problems = {p: u["test"] for p, u in by_problem(runs).items() if u["test"]["tried"]}
-    if not problems:
-        return None
-    figure, axes = plt.subplots(1, 2, figsize=(6.4, 1.3 + 0.22 * len(problems)), sharey=True)
+
+    def panel(title, key, series):
+        return {f"{title}, %": {"limits": (0, 102), "series": {
+            words: {name(p, names): (share["percent"], share["low"], share["high"])
+                    for p, part in problems.items() if (share := of(part))["of"]}
+            for words, of in series.items()},
+            "published": {name(p, names): printed[key][p]["test"] for p in problems if p in printed[key]}}}
+
     ten = DELTAS[-1]
-    for ax, key, of, color in ((axes[0], "attack", tables.flipped_by_step, display.PALETTE[1]),
-                               (axes[1], ten, partial(tables.share, key=ten), display.PALETTE[0])):
-        for place, (problem, part) in enumerate(problems.items()):
-            if (share := of(part))["of"]:
-                ax.plot([share["low"], share["high"]], [place, place], color=color, lw=2, alpha=0.6)
-                ax.plot(share["percent"], place, "o", color=color)
-                if key == "attack":
-                    ax.plot(tables.percent(part, key), place, "o", ms=9, mfc="none", color=color)
-            if problem in printed[key]:
-                ax.plot([printed[key][problem]["test"]] * 2, [place - 0.35, place + 0.35], lw=2.5,
-                        color=display.PRINTED)
-        ax.set(xlim=(0, 100), xlabel="label flipped, %", ylim=(len(problems) - 0.4, -0.6),
-               title="by a gradient step" if key == "attack" else "by ten times longer noise")
-    axes[0].set_yticks(range(len(problems)), [name(p, names) for p in problems])
-    return figure
+    return display.dots(
+        panel("flipped by a gradient step", "attack", {
+            "step": tables.flipped_by_step,
+            "zero gradients counted, too": partial(tables.share, key="attack")})
+        | panel("by ten times longer noise", ten, {"noise": partial(tables.share, key=ten)}),
+        [name(p, names) for p in problems])
 
 
 MEANS = ("Bars: the share of correctly classified test images that a gradient step flips (pale: those of "
@@ -564,22 +560,12 @@ def paradox_data(runs):
     return data
 
 
-def over_pairs(rows, xlabel, *, ours="ours: median, range", published="published median", **limits):
+def over_pairs(rows, xlabel, *, ours="ours: median, range", published="published median", limits=None):
     """Median and range of each row, a tick at its published value: `{label: (shares, published or None)}`.
 
-    ours, published   what the legend calls them;  limits: of the axes, such as `xlim`
+    ours, published   what the legend calls them
     """
-    figure, ax = plt.subplots(figsize=(5.6, 0.32 * len(rows) + 1.1))
-    for place, (shares, printed) in enumerate(rows.values()):
-        if shares:
-            ax.plot([min(shares), max(shares)], [place, place], color=display.PALETTE[0], lw=2, alpha=0.5)
-            ax.plot(np.median(shares), place, "o", color=display.PALETTE[0])
-        if printed is not None:
-            ax.plot(printed, place, "|", color=display.PRINTED, ms=14, mew=2)
-    line = "o-" if any(len(shares) > 1 for shares, _ in rows.values()) else "o"
-    ax.plot([], [], line, color=display.PALETTE[0], label=ours)
-    ax.plot([], [], "|", color=display.PRINTED, ms=14, mew=2, label=published)
-    ax.set_yticks(range(len(rows)), rows)
-    ax.set(xlabel=xlabel, ylim=(len(rows) - 0.5, -0.5), **limits)
-    figure.legend(loc="outside upper right", ncols=2)
-    return figure
+    return display.dots({xlabel: {"limits": limits, "series": {ours: {
+        label: (np.median(some), min(some), max(some)) for label, (some, _) in rows.items() if some}},
+        "published": {label: printed for label, (_, printed) in rows.items() if printed is not None}}},
+        [*rows], tick=published)
