@@ -415,7 +415,9 @@ class Page:
         """The line that ends a notebook: data, scale, seed, versions, seconds, revision."""
         self._reading.__exit__(None, None, None)
         state = [{"set": s.name, "published": len(s.published), "recorded": len(s.recorded),
-                  "outdated": s.outdated, "seconds": seconds(s)} for s in self.gathered.values()]
+                  "outdated": s.outdated, "seconds": math.fsum(
+                      run.provenance["seconds"] for run in s.recorded.values())}
+                 for s in self.gathered.values()]
         facts = {"notebook": self.name, "profile": self.profile, "seed": self.seed,
                  "device": str(self.device), "versions": provenance.versions(),
                  "python": sys.version.split()[0], "revision": revision(),
@@ -437,8 +439,3 @@ class Page:
 
 def several(results):
     return (results,) if isinstance(results, experiments.Results) else tuple(results)
-
-
-def seconds(results):
-    """Of computing the recorded runs of an experiment."""
-    return math.fsum(run.provenance["seconds"] for run in results.recorded.values())

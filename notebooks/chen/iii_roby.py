@@ -136,10 +136,10 @@ display.picture(figure, "Each line is a pair of classes. Left: as the classes mo
 # features; an attack moves images, and a network may stretch these distances unequally.
 
 # %%
-drawn = {name: handmade.ranked_arrangements(numpy_generator(page, "property", name), scale.trials, spread)
+drawn = {name: handmade.arrangements(numpy_generator(page, "property", name), scale.trials, spread)
          for name, spread in (("separation differs up to fourfold", 2.0), ("equal separation", 1.0))}
-RANKS = {name: ranks for name, (_, ranks) in drawn.items()}
-ARRANGED, FREE = drawn["separation differs up to fourfold"]
+RANKS = {name: handmade.property_1(rows) for name, rows in drawn.items()}
+ARRANGED, FREE = drawn["separation differs up to fourfold"], RANKS["separation differs up to fourfold"]
 ROWS = handmade.readings(numpy_generator(page, "readings"))
 
 # %% [markdown]

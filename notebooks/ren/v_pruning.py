@@ -271,7 +271,7 @@ page.extra("pruning-suspects", searches, pruned.suspects,
 # %%
 pictures = page.results(experiments.pruned_digits)
 page.figure(
-    "figure-3", pictures, figures.draw_examples, data=figures.examples_data,
+    "figure-3", pictures, figures.draw_examples, data=lambda runs: dict(zip(runs.background, runs.shown)),
     caption="Figure 3 of Ren et al.: a test digit (left) and its adversarial examples, with their labels, "
             "probabilities and the SSIM to the pruned digit",
     alt="Two rows of five images: a digit, then its adversarial examples towards white and towards black.",

@@ -255,12 +255,6 @@ def property_1(rows):
     return {name: Cell(rank["spearman"], low=rank["low"], high=rank["high"]) for name, rank in ranks.items()}
 
 
-def ranked_arrangements(generator, trials, spread):
-    """`arrangements`, and `property_1` of them."""
-    rows = arrangements(generator, trials, spread)
-    return rows, property_1(rows)
-
-
 def agreed_rows(arrangements):
     """Rows of a table of `property_1` {arrangements: its correlations}, behind those of a perfect measure."""
     perfect = {"arrangements": "a perfect measure"} | {k: f"{sign}" for k, (_, sign) in MEASURES.items()}

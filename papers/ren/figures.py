@@ -380,14 +380,10 @@ def draw_examples(runs):
     return figure
 
 
-def examples_data(runs):
-    """Every adversarial example in the picture with its facts."""
-    return {u.background: u.shown for u in runs.itertuples()}
-
-
 # ---- pictures of the items -------------------------------------------------------------------------------
-def in_rows(images, titles, kept, columns=4):
-    """Images in rows, the last two in one row; blue frames where `kept`, else orange."""
+def in_rows(images, titles, kept):
+    """Images in rows of four, the last two in one row; blue frames where `kept`, else orange."""
+    columns = 4
     before = len(images) - 2
     last = before + (before % columns == columns - 1)
     height = -(-(last + 2) // columns)

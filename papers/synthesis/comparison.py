@@ -63,7 +63,7 @@ def measured(runs):
 
     values = {"mixing": stacked(runs.robustness, lambda row: 1 - np.asarray(row)[0])}
     values |= {name: stacked(runs[name]) for name in ("transfer", "distance", "gradient", "margin", "attack")}
-    networks = {name: np.array([_mean(row[some]) for row in rows])
+    networks = {name: np.array([row[some].mean() if some.any() else np.nan for row in rows])
                 for name, rows in values.items() for some in [complete(rows)]}
     networks["roby"] = -runs.roby.to_numpy(dtype=float)
     return Measured(runs.network.to_numpy(), values, networks)
@@ -73,10 +73,6 @@ def complete(rows):
     """bool [N]: images for which all networks have a value that have any."""
     there = np.isfinite(rows)
     return there[there.any(1)].all(0) if there.any() else there.any(0)
-
-
-def _mean(values):
-    return values.mean() if len(values) else np.nan
 
 
 # ---- rank correlations -----------------------------------------------------------------------------------
