@@ -303,7 +303,7 @@ def of_cats(norms, cats):
     return max(norms[c] for c in cats) < min(others), others
 
 
-@claim("table-6", "Smallest attacks", "table-5", leaves="“typical” names no bound")
+@claim("table-6", "much smaller norms", "table-5", leaves="“typical” names no bound")
 def smallest_of_birds(rows, shares):
     """Whether attacks on 2 vs 3 and 3 vs 4 are smaller than on the other seven; their shares beside them.
 
