@@ -262,7 +262,7 @@ page.box(
     "{colour.paper:.1f}%, steps not stated)." if facts and facts["colour"] else
     "Times are those of one core of a CPU.",
     facts=facts, results=[timings], picture=cost.draw_shares(
-        [row for row in rows if row["steps"] == cost.STEPS]) if facts else None,
+        [row for row in rows if row["steps"] == cost.STEPS], guide=False) if facts else None,
     alt="A row a network, a panel a data set: the time of ROBY in percent of the attack's, with ticks at the "
         "paper's means.")
 

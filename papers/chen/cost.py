@@ -110,15 +110,18 @@ def draw_passes():
     return figure
 
 
-def draw_shares(rows):
-    """The time of ROBY in percent of the attack's, a panel a data set; ticks at the paper's means."""
+def draw_shares(rows, *, guide=True):
+    """The time of ROBY in percent of the attack's, a panel a data set; ticks at the paper's means.
+
+    guide   whether a line stands where three forward passes a step would have it
+    """
     rows = sorted(rows, key=lambda row: row["forward"])
     by_set = {data: [row for row in rows if row["dataset"] == data] for data in experiments.DATASETS.values()}
-    return display.dots({f"{data},\n{of[0]['steps']} steps: %": {
+    return display.dots({f"% of the attack's time,\n{data}, {of[0]['steps']} steps": {
         "series": {"ours": {row["model"]: row["share"] for row in of}},
         "published": {row["model"]: PUBLISHED[data] for row in of},
         "limits": (0, 1.1 * max(PUBLISHED[data], *(row["share"] for row in of))),
-        "guide": expected(of[0]["steps"])} for data, of in by_set.items() if of},
+        **({"guide": expected(of[0]["steps"])} if guide else {})} for data, of in by_set.items() if of},
         list(dict.fromkeys(row["model"] for row in rows)), tick="paper, mean of ten networks")
 
 
