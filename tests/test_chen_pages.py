@@ -382,13 +382,12 @@ def test_suspects_are_compared_with_the_published_success():
 def test_a_lesson_says_what_follows_the_attack_over_sizes(monkeypatch):
     nets = pd.DataFrame({"model": [*models.FCNS], "asr_third": np.linspace(0.9, 0.5, 9),
                          "overlap_2": np.linspace(0.0, -0.4, 9), "roby_2": [0.5, 0.6, 0.4] * 3,
-                         "status": None})
+                         "status": None, "asked": 0.98})
     monkeypatch.setattr(figures, "networks", lambda runs: runs)
     assert capacity.ends(nets)["follows"] == {"roby_2": False, "overlap_2": True}
     words = capacity.lessons(nets)
     assert "overlap of classes follows the attack (rank correlation 1.00)" in words
-    assert "does not reliably follow it" in words and "change together" not in words
-    assert "length of training change together" in capacity.lessons(nets.assign(status="proxy: short"))
+    assert "does not reliably follow it" in words
     turned = capacity.lessons(nets.assign(overlap_2=-nets.overlap_2, roby_2=nets.asr_third))
     assert "does not reliably follow the attack" in turned and "follows it (1.00)" in turned
     assert "over all sizes only" in capacity.lessons(nets[:2])
@@ -397,7 +396,8 @@ def test_a_lesson_says_what_follows_the_attack_over_sizes(monkeypatch):
 def test_trainings_of_one_network_spread_beside_networks(monkeypatch):
     monkeypatch.setattr(figures, "networks", lambda runs: runs)
     natural = pd.DataFrame({"dataset": ["MNIST"] * 3 + ["CIFAR-10"], "model": ["A", "B", "C", "A"],
-                            "roby_2": [0.5, 0.9, 0.55, 0.1], "asr_third": [0.7, 0.1, 0.1, 0.1]})
+                            "roby_2": [0.5, 0.9, 0.55, 0.1], "asr_third": [0.7, 0.1, 0.1, 0.1],
+                            "asked": 0.9})
     again = pd.DataFrame({"dataset": "MNIST", "model": "A", "roby_2": [0.45, 0.55], "asr_third": [0.8, 0.6]})
     facts = ranking.spread(natural, again)
     assert (facts["model"], facts["seeds"]["n"], facts["all"]["n"], facts["pairs"]) == ("A", 3, 3, 3)

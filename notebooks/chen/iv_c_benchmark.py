@@ -181,8 +181,8 @@ page.text(natural, ranking.answer,
 # %%
 page.picture((natural, again), ranking.draw_spread, caption=(
     "ROBY of one network trained several times, and of different architectures trained once (lines: 95% "
-    "intervals over test images)"), alt="Rows of dots: those of one network spread nearly as far as those of "
-                                        "ten architectures.")
+    "intervals over test images)"), alt="For each data set, rows of dots: trainings of one network, "
+                                        "architectures trained once, the paper's.")
 page.text((natural, again), ranking.spread,
           "On {data} the standard deviation of ROBY is {seeds.sd:.3f} over {seeds.n} trainings of {model} "
           "(95% interval {seeds.low:.3f} to {seeds.high:.3f}) and {all.sd:.3f} over {all.n} architectures "

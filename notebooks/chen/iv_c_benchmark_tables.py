@@ -122,7 +122,7 @@ page.figure("figure-4", natural, **ranking.of_series(BOTH, "success of both atta
 # %% [markdown]
 # ## All quantities of each network
 #
-# Attack success is here that of a third of the paper's ε in half of its steps, because the paper's own attack flips nearly every image
+# Attack success is here that of a third of the paper's ε in half of its steps, because on digits the paper's own attack flips nearly every image
 # ({ref}`Section IV.C <chen-iv-c>`). The unscaled overlap is the mean overlap over the mean distance of centres; it is negative if this distance
 # exceeds the widths of two classes together. Accuracy, the mean margin of the logits (true class minus the best other) and median distances to the
 # boundary need no class centres. The distance along the gradient is that of the first label change on one straight line, so it is only an upper bound.

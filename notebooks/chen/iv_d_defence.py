@@ -164,18 +164,18 @@ page.text(BOTH, defence.facts, "Pairs measured: {names} (paper: {all} pairs).")
 page.picture(BOTH, defence.draw_success, caption=(
     "Labels that the paper's attack flips on each network of a pair, with 95% intervals over images; "
     "the paper prints no such share for its robust networks"),
-    alt="A row a pair: natural networks near 100%, robust ones between a few percent and 100%.")
+    alt="A row a pair: attack success on the natural and on the robust network.")
 page.text(BOTH, defence.facts, "The paper's attack flips {flipped} of the labels on robust networks.")
 
 # %% [markdown]
 # ### ROBY after adversarial training, minus ROBY without it
 #
-# In the paper these twenty differences lie below 0. Rows stand in the order of the picture above: in the upper ones the defence works best.
+# In the paper's Table V all but one of sixty such differences lie below 0. Rows stand in the order of the picture above: in the upper ones the defence works best.
 
 # %%
 page.picture(BOTH, defence.draw_changes, caption=(
     "ROBY of the robust minus that of the natural network, with 95% intervals over test images (true "
-    "classes; one training each)"), alt="A row a pair: dots on both sides of 0, the paper's ticks left.")
+    "classes; one training each)"), alt="A row a pair: our changes and the paper's, beside a line at 0.")
 page.text(BOTH, defence.facts,
           "ROBY is smaller in {true.original.below} of {true.original.of} pairs on clean images and in "
           "{true.adversarial.below} of {true.adversarial.of} on adversarial ones (paper, same pairs: "
@@ -196,7 +196,7 @@ page.text((*BOTH, again), defence.within_chance,
 # %%
 page.picture(natural, defence.draw_under_attack, caption=(
     "Natural networks: ROBY on adversarial minus ROBY on clean images (true classes)"),
-    alt="A row a network: dots on both sides of 0, beside the paper's ticks.")
+    alt="A row a network: our change and the paper's, beside a line at 0.")
 page.text(natural, defence.natural_facts,
           "Of {n} natural networks ({where}), ROBY falls under attack on {ours} (paper, same networks: "
           "{paper}), although the attack flips {rate} of the correctly classified images. The mean unscaled "
@@ -211,7 +211,7 @@ page.text(natural, defence.natural_facts,
 # %%
 digits_of, robust_digits = (results.only(lambda run: run["data"] == "mnist") for results in BOTH)
 page.picture((digits_of, robust_digits), defence.draw_neighbours, caption="MNIST: grouping of classes",
-             alt="A row a network: clean images near 100%, attacked ones lower and widely spread.")
+             alt="A row a network: shares on clean images, and on attacked ones of both networks.")
 page.text((digits_of, robust_digits), defence.neighbours,
           "In {better} of {of} pairs the robust network groups attacked classes better{which}.{caveat}")
 
@@ -304,7 +304,7 @@ mixed = not facts or facts["true"]["original"]["below"] < 0.9 * facts["true"]["o
 page.box(
     "Is ROBY, a robustness score, smaller (better) after adversarial training?",
     ("Only for some of our networks" if mixed else "Yes") +
-    ": of {true.original.of} architectures, each trained without and with attacked (adversarial) images, "
+    ": of {true.original.of} networks, each trained without and with attacked (adversarial) images, "
     "{true.original.below} get a smaller ROBY on clean images (paper: {true.original.paper}).",
     "On adversarial images {true.adversarial.below} do (paper: {true.adversarial.paper})."
     + " No change on clean images exceeds {chance.limit:.2f}; in an estimated 5% of cases two "

@@ -157,8 +157,8 @@ levels = {kind: training_noise.curves(kind, *both, STRONGEST) if all(map(len, bo
 facts = training_noise.box_facts(levels["cube"])
 page.text(compared["cube"], lambda *_: training_noise.pictures_in_words(levels["cube"], levels["ball"]))
 page.picture(compared["ball"], lambda *_: training_noise.draw_box(levels["ball"], "ball"),
-             caption="Training images: accuracy and attackable share over the strength of L2 noise (lines "
-                     "join no noise and the strongest; other strengths are measured on one pair)",
+             caption="Training images: accuracy and attackable share over the strength of L2 noise (our "
+                     "lines join no noise and the strongest)",
              alt="Two panels over the strength of the noise: accuracy and attackable share, ours and the "
                  "paper's.")
 page.text(compared["cube"], lambda *_: facts,
@@ -196,14 +196,14 @@ page.text(compared["cube"], training_noise.falls,
 page.text(noisy, training_noise.readings,
           "The ratio of standard deviation to mean differs from the published one by these factors "
           "(geometric mean over the measured tables, Euclidean norm): {factors}. We print Tables 13 to 18 "
-          "with the way of the smallest factor, {best}; few pairs do not decide it.")
+          "with the way of the smallest factor; which one the paper took it does not say.")
 
 # %% [markdown]
 # ## Three things to remember
 #
 # 1. A remedy is tested by an attack on the trained network, and its price by the accuracy without noise.
 # 2. A share of attacked images can be low because gradients vanish. Count these images both ways.
-# 3. One class pair shows little: the published pairs lie far apart.
+# 3. Class pairs differ: the published shares lie far apart, and one pair shows little.
 #
 # ## Try it
 #

@@ -78,7 +78,7 @@ for item, kind in FIGURES:
                 data=partial(training_noise.curves, kind), rests=experiments.ATTACKED,
                 caption=f"Sutton et al., {PAPER[item].label}: training with uniform noise in an "
                         f"{KINDS[kind]} ball, over the radius of the ball",
-                alt="Five small plots over the size of the noise, beside the printed means: accuracy falls; "
+                alt="Five small plots over the size of the noise, beside the printed means: accuracy, "
                     "the share of attackable images and three norms of the attacks, for both sets.")
 
 # %% [markdown]

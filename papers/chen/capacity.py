@@ -3,6 +3,7 @@ import math
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from torch import nn
 
 from papers.chen import experiments, figures, models, ranking
@@ -59,36 +60,50 @@ def figure_11(runs):
                         for data, numbers in ranking.of_cnns(rows).items()}}
 
 
+def compared(runs):
+    """The runs whose networks were trained to the published accuracy, or for as long as any."""
+    return runs[[not pd.isna(u.get("asked")) for u in runs.to_dict("records")]]
+
+
 # ---- sentences -------------------------------------------------------------------------------------------
 def lengths(runs):
-    """For sentences: how many dense networks there are, how long they were trained, what attacks flip."""
-    weaker = figures.networks(runs).set_index("model").asr_third.sort_values()
+    """For sentences: how many dense networks there are, how long they were trained, what attacks flip.
+
+    `unreached` stay below their published accuracy; `short`, of all `runs`, are not `compared`.
+    """
+    short = [experiments.SPELT[name] for name in runs.model if name not in {*compared(runs).model}]
+    runs = compared(runs)
+    if not len(runs):
+        return {}
+    nets = figures.networks(runs)
+    weaker = nets.set_index("model").asr_third.sort_values()
     parts = [f"{len(some)} for {figures.between(some.epochs, unit='')} epochs on {images:,} images"
              for images, some in runs.groupby("images_train", sort=False)]
     return {"networks": len(runs), "all": len(models.FCNS), "lengths": ", ".join(parts),
             "accuracy": figures.between(100 * runs.test_accuracy),
+            "longest": runs.longest.max(), "short": ", ".join(short) or None,
+            "unreached": ", ".join(nets.model[~nets.matched.astype(bool)]) or "none",
             "text": figures.between(100 * figures.success(u, "text") for u in runs.to_dict("records")),
             "third": figures.between(100 * weaker), "most": weaker.index[-1], "fewest": weaker.index[0]}
 
 
 def ends(runs):
-    """For sentences: first and last network of each panel, rank correlations over all; {} of fewer.
+    """For sentences: narrowest and widest network, rank correlations over all `compared`; {} without a width.
 
-    `steps` counts from one width to the next, `fewer` those at which the attack flips fewer labels;
-    `follows`: whether the interval of the rank correlation with attack success lies above 0; `unlike`:
-    whether the networks were trained by different rules.
+    `steps` counts from one width to the next, `fewer` those at which the attack flips fewer labels, `falls`
+    those at which ROBY is smaller; `follows`: whether the interval of the rank correlation with attack
+    success lies above 0.
     """
-    panels, nets = by_size(runs), figures.networks(runs)
-    if any(len(some) < len(SIDES[side]) for side, some in panels.items()):
+    runs = compared(runs)
+    nets, widths = figures.networks(runs), by_size(runs)["neurons"]
+    if len(widths) < len(figures.WIDER):
         return {}
     ranks = {name: ranking.ranked(nets[name], nets.asr_third) for name in ("roby_2", "overlap_2")}
-    widths = panels["neurons"].asr_third.diff().dropna()
-    return {"n": len(nets), "steps": len(widths), "fewer": int((widths < 0).sum()),
-            "unlike": bool(nets.status.notna().any()),
+    return {"n": len(nets), "steps": len(widths) - 1, "fewer": int((widths.asr_third.diff() < 0).sum()),
+            "falls": int((widths.roby_2.diff() < 0).sum()),
+            "first": dict(widths.iloc[0]), "last": dict(widths.iloc[-1]),
             "follows": {name: (rank["low"] or 0) > 0 for name, rank in ranks.items()}} | {
-        name: rank["spearman"] for name, rank in ranks.items()} | {
-        side: dict(zip(("first", "last"), some.iloc[[0, -1]].to_dict("records")))
-        for side, some in panels.items()}
+        name: rank["spearman"] for name, rank in ranks.items()}
 
 
 def lessons(runs):
@@ -99,7 +114,6 @@ def lessons(runs):
     second = prose.fill(
         f"On {{n}} fully connected networks the unscaled overlap of classes {verbs['overlap_2']} the attack "
         f"(rank correlation {{overlap_2:.2f}}); ROBY {verbs['roby_2']} it ({{roby_2:.2f}}). "
-        + "Size and length of training change together here. " * facts["unlike"] +
         "Four CNNs a data set are too few to show this of either.", facts) if verbs else (
         "Whether the overlap of classes or ROBY follows the attack shows over all sizes only.")
     return ("1. A trend over sizes needs several trainings of each size, trained to the same point.\n"
@@ -108,7 +122,7 @@ def lessons(runs):
 
 def retrained(runs, again):
     """Facts of `ranking.spread` over sizes and over trainings of one, and in words how the two compare."""
-    facts = ranking.spread(runs, again)
+    facts = ranking.spread(compared(runs), again)
     if not facts:
         return facts
     seeds, sizes = facts["seeds"], facts["all"]
@@ -121,9 +135,11 @@ def retrained(runs, again):
 def of_four(runs):
     """Facts: rank correlations of ROBY and of the overlap with attack success over the CNNs, by data set."""
     whole, n = figures.complete(figures.networks(runs), len(figures.CNNS)), len(figures.CNNS)
+    ranks = {name: {data: ranking.agreement(nets.asr_third, nets[name]) for data, nets in whole.items()}
+             for name in ("roby_2", "overlap_2")}
     return whole and {"n": n, "chance": 2 / math.factorial(n)} | {name: ", ".join(
-        f"{ranking.agreement(nets.asr_third, nets[name]):.2f} on {data}"
-        for data, nets in whole.items()) for name in ("roby_2", "overlap_2")}
+        f"{'none' if rank is None else format(rank, '.2f')} on {data}" for data, rank in of.items())
+        for name, of in ranks.items()}
 
 
 def on_colour(runs, printed):
@@ -136,38 +152,27 @@ def on_colour(runs, printed):
 
 
 def box_facts(runs, again, published):
-    """For the box on size: ROBY over the networks, over trainings of one, and published; attack success.
+    """For the box on width: `ends`, ROBY over trainings of the narrowest network, and published.
 
-    `unlike` says whether the networks were trained by different rules, `shorter` whether the largest one for
-    fewer epochs than the smallest, `as_much` whether trainings of one lie as far apart as all networks.
+    `resists` says whether the attack flips fewer labels of the widest network than of the narrowest,
+    `as_much` whether trainings of one lie as far apart as networks of all widths.
     """
-    nets, seeds = ranking.trainings(runs, again, ranking.MNIST)
-    if not len(nets) or len(seeds) < 2:
+    facts = ends(runs) if len(runs) else {}
+    _, seeds = ranking.trainings(runs, again, ranking.MNIST) if facts else ((), ())
+    if len(seeds) < 2:
         return {}
-    wide = nets.set_index("model").loc[list(figures.WIDER)].asr_third * 100
-    narrow, widest = (models.FCNS[figures.WIDER[end]]["neurons"] for end in (0, -1))
-    printed = [row["roby"] for row in published.values()]
-    return {"sizes": len(nets), "seeds": len(seeds), "first": wide.iloc[0], "last": wide.iloc[-1],
-            "narrow": narrow, "widest": widest,
-            "unlike": bool(nets.status.notna().any()),
-            "shorter": bool(nets.epochs.iloc[-1] < nets.epochs.iloc[0]),
-            "as_much": bool(np.ptp(seeds.roby_2) >= np.ptp(nets.roby_2)),
-            "sizes_low": nets.roby_2.min(), "sizes_high": nets.roby_2.max(),
-            "seeds_low": seeds.roby_2.min(), "seeds_high": seeds.roby_2.max(),
-            "paper_low": min(printed), "paper_high": max(printed)}
-
-
-def why_not(facts):
-    """Why the box cannot tell what size does, by its facts."""
-    why = ["our larger networks were trained for fewer epochs"] * facts.get("shorter", False) + [
-        "retraining one moves the score as far as size does"] * facts.get("as_much", False)
-    return (": " + ", and ".join(why)) * bool(why)
+    widths = by_size(compared(runs))["neurons"].roby_2
+    flipped = {end: 100 * facts[end]["asr_third"] for end in ("first", "last")}
+    return facts | {"seeds": len(seeds), "flipped": flipped, "resists": flipped["last"] < flipped["first"],
+                    "as_much": bool(np.ptp(seeds.roby_2) >= np.ptp(widths)),
+                    "seeds_low": seeds.roby_2.min(), "seeds_high": seeds.roby_2.max(),
+                    "paper": {"first": published[figures.WIDER[0]], "last": published[figures.WIDER[-1]]}}
 
 
 # ---- pictures --------------------------------------------------------------------------------------------
 def draw_sizes(runs, again, published):
-    """ROBY of each network, the published value as a cross, and further trainings of one as small dots."""
-    nets, seeds = ranking.trainings(runs, again, ranking.MNIST)
+    """ROBY of each network `compared`, published values as crosses, trainings of one as small dots."""
+    nets, seeds = ranking.trainings(compared(runs), again, ranking.MNIST)
     figure, ax = plt.subplots(figsize=(4.8, 3.4))
     place = {model: n for n, model in enumerate(published)}
     ax.plot(nets.model.map(place), nets.roby_2, "o", ms=7, color=display.PALETTE[0], label="ours")
@@ -182,7 +187,7 @@ def draw_sizes(runs, again, published):
 
 def draw_scores(runs):
     """Attack success at a third of the strength over ROBY and over the unscaled overlap, a dot a network."""
-    nets = figures.networks(runs)
+    nets = figures.networks(compared(runs))
     if len(nets) < 2:
         return None
     figure, axes = plt.subplots(1, 2, figsize=(6.4, 3), sharey=True)

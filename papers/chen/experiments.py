@@ -260,7 +260,8 @@ def measure(dataset, architecture, options, recipe, hook, attacks, *, asked, oth
     """Train one network to the published accuracy; its accuracy, classes, attacks, distances and seconds.
 
     asked           the published accuracy: training ends where the held-out images reach it
-    other_lengths   whether states of half and of double the length are measured, too: "half" and "double"
+    other_lengths   whether states of half and of double the length are measured, too, where the accuracy is
+                    reached: "half" and "double"
     near, directions   images around which the boundary is looked for, and in how many directions
     """
     data, label = sets.load(dataset), (architecture, dataset)

@@ -388,7 +388,7 @@ def draw_spread(runs, again, words="architectures", paper=None):
     panels = {}
     for data in experiments.DATASETS.values():
         nets, seeds = trainings(runs, again, data)
-        if len(nets) and len(seeds) > 1:
+        if len(nets) > 1 and len(seeds) > 1:
             printed = paper[data] if paper else [r["roby_2"] for r in PRINTED if r["dataset"] == data]
             panels[data] = {f"{seeds.model.iloc[0]}, trained {len(seeds)} times": seeds,
                             f"{len(nets)} {words}, once each": nets,

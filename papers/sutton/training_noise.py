@@ -14,7 +14,7 @@ from papers.sutton.claims import AVERAGED, PAPER, average
 from report import display
 
 KINDS, LEVELS = {"cube": "L∞", "ball": "L2"}, (1, 2, 3)
-STRONGEST = LEVELS[-1:]     # at this level most pairs are measured, so box and page compare it with no noise
+STRONGEST = LEVELS[-1:]     # box and page compare it with no noise
 NUMBER = {(kind, n): 11 + 2 * n + (kind == "ball") for n in LEVELS for kind in KINDS}    # of tables
 QUANTITIES = {"accuracy": ("accuracy", None), "susceptibility": ("adversarial_susceptibility", None),
               **{norm: ("adv_attack_norm", norm) for norm in tables.NORMS}}     # of a panel, with its norm
@@ -64,10 +64,10 @@ def best(runs):
 
 
 def readings(runs):
-    """The factors of the misfits, and the reading with the smallest, in words; {} of no attacks."""
+    """The factors of the misfits in words; {} of no attacks."""
     off = {name: misfit(runs, r) for r, name in AVERAGED.items()}
-    return {"factors": "; ".join(f"{name}: {np.exp(size):.3g}" for name, size in off.items()),
-            "best": AVERAGED[best(runs)]} if np.isfinite(list(off.values())).all() else {}
+    words = "; ".join(f"{name}: {np.exp(size):.3g}" for name, size in off.items())
+    return {"factors": words} if np.isfinite([*off.values()]).all() else {}
 
 
 def averaging_in_words(runs):
