@@ -151,8 +151,8 @@ page.picture(dense, lambda runs: ranking.draw_success(
     paper={model: 100 * row["asr"] for model, row in PUBLISHED.items()}),
     caption="MNIST: images whose label the attack flips, with 95% intervals over images",
     alt="A row a network: success of the paper's attack and of a weaker one, beside the published success.")
-page.text(dense, capacity.lengths, "The paper's attack flips {text} of the labels on all sizes, the weaker "
-          "one {third}, most on {most} and fewest on {fewest}.")
+page.text(dense, capacity.lengths, "The paper's attack flips {text} of the labels of these networks, "
+          "the weaker one {third}, most on {most} and fewest on {fewest}.")
 
 # %% [markdown]
 # ### ROBY and the unscaled overlap beside the success of the weaker attack
