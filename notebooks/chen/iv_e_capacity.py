@@ -306,8 +306,9 @@ score = "and ROBY falls with each step of width" if facts and facts["falls"] == 
 page.box(
     "Do wider networks resist attacks better, and does the ROBY score show it?",
     prose.first(facts, ("resists", f"Wider ones do, {score}" + (
-        ", by less than retraining moves it." if facts and facts["as_much"] else ".")),
-        "Not in our networks: the attack flips no fewer labels of the widest one."),
+        ", by less than retraining moves it." if facts["as_much"] else ".")),
+        "Not in our networks: the attack flips no fewer labels of the widest one.")
+    if facts else "We cannot tell: not all widths are trained to their published accuracy yet.",
     "At a third of the paper's strength the attack flips {flipped.first:.0f}% of labels at {first.size} "
     "neurons a layer, {flipped.last:.0f}% at {last.size}. ROBY goes from {first.roby_2:.2f} to "
     "{last.roby_2:.2f} (paper: {paper.first.roby:.2f} to {paper.last.roby:.2f}); {seeds} trainings of the "
