@@ -516,7 +516,6 @@ def test_the_box_on_training_with_noise_follows_the_pairs_and_the_fall():
     facts = training_noise.box_facts(levels(68.0, 69.0, 70.0, 51.0))
     assert facts["alone"] and facts["few"] and facts["where"] == "one of nine class pairs"
     assert facts["fall"] == {"flipped": 17, "counted": 17} and facts["zero"] == {"none": 1, "most": 1}
-    assert facts["norm"] == {"none": 1, "most": 4}
     assert (facts["none"], facts["most"], facts["accuracy"]["most"]) == (68, 51, 96)
     assert facts["counted"] == {"none": 69, "most": 52}
     assert facts["paper"]["none"] == pytest.approx(88.33) and facts["paper"]["most"] == pytest.approx(75.66)

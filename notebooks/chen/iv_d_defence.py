@@ -145,7 +145,7 @@ display.picture(figure, "Natural (circles) and robust networks (squares): how ma
                 "flips, and ROBY", "Left, the curves of robust networks lie far lower; right, six dots.")
 
 # %% [markdown]
-# Here ROBY falls, by far more than three seeds spread; on the MNIST networks below it often does not, and the cause is not known. The half-attacked
+# Here ROBY falls, by far more than the three seeds differ; on the MNIST networks below it often does not, and the cause is not known. The half-attacked
 # batch equals that of {download}`attacks.py <../../papers/chen/attacks.py>`.
 #
 # ## What came out
@@ -170,7 +170,7 @@ page.text(BOTH, defence.facts, "The paper's attack flips {flipped} of the labels
 # %% [markdown]
 # ### ROBY after adversarial training, minus ROBY without it
 #
-# In the paper's Table V all but one of sixty such differences lie below 0. Rows stand in the order of the picture above: in the upper ones the defence works best.
+# In the paper's Table V all but one of sixty such differences lie below 0. Rows stand in the order of the picture above: in the upper ones the attack flips the fewest labels of the robust network.
 
 # %%
 page.picture(BOTH, defence.draw_changes, caption=(
@@ -307,9 +307,10 @@ page.box(
     ": of {true.original.of} networks, each trained without and with attacked (adversarial) images, "
     "{true.original.below} get a smaller ROBY on clean images (paper: {true.original.paper}).",
     "On adversarial images {true.adversarial.below} do (paper: {true.adversarial.paper})."
-    + " No change on clean images exceeds {chance.limit:.2f}; in an estimated 5% of cases two "
-    "trainings of {chance.model} differ by more." * bool(chance and chance["within"] == chance["pairs"]),
-    "Our adversarial training was short: the attack still flips most labels of {unprotected} networks."
+    + " No change on clean images is larger than what retraining {chance.model} alone can cause (over "
+    "{chance.limit:.2f} in an estimated 5% of cases)." * bool(chance and chance["within"] == chance["pairs"]),
+    "Our robust networks had less training than the natural ones, and the attack still flips most labels of "
+    "{unprotected} of them."
     * bool(facts and facts["short"] and facts["unprotected"]),
     facts=facts and facts | {"chance": chance}, results=BOTH,
     picture=defence.draw_slopes(*best) if facts else None,

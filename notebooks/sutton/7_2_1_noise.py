@@ -55,9 +55,9 @@ if len(sizes) != 3 or list(sizes) != sorted(sizes):
 # %% [markdown]
 # ## The idea
 #
-# Training with random noise is a common remedy against adversarial perturbations. High dimension is a reason to expect little of weak noise: a random
-# direction is nearly orthogonal to that of an attack. L∞ noise of radius $a$ moves an image by about $a / \sqrt 3$ along any one direction (standard
-# deviation), in every dimension. With $a = 0.1$ this is a small part of an attack's norm, with $a = 1$ more than half.
+# Training with random noise is a common remedy against adversarial perturbations. A random direction is nearly
+# orthogonal to that of an attack: L∞ noise of radius $a$ moves an image along it by only about $a / \sqrt 3$ (standard deviation), whatever the
+# dimension. So little is to be expected of weak noise.
 #
 # The paper tests this on CIFAR-10. In training, uniform noise from an L∞ ball (each value of an image changes by at most the radius $a$) or
 # from an L2 ball is added to every image, drawn anew each time. The trained network is attacked without noise. The paper reports "little impact on
@@ -139,10 +139,11 @@ display.say(f"Noise of radius {RADII[3]} in training leaves {attackable[3]:.0f}%
 # ## What came out
 #
 # But for the noise, the networks of this page are trained as those of the page on {ref}`CIFAR-10 without noise <sutton-7-2-1>`: with dropout
-# 0.2 for 50 epochs, half of what the text names ({ref}`why <sutton-7-1-1>`). Pixels, noise and attacks are measured on a scale from 0 to 1.
+# 0.2 and 50 epochs, each half of what the text names ({ref}`why <sutton-7-1-1>`). Pixels, noise and attacks are measured on a scale from 0 to 1.
 
 # %%
-display.say(f"Our L∞ noise has the radii {', '.join(map(str, sizes))}; 1 is the whole range of a pixel.")
+display.say(f"Our L∞ noise has the radii {', '.join(map(str, sizes))}; 1 is the whole range of a pixel. This "
+            "page compares the strongest with none.")
 scale = page.scale(**experiments.NOISE)
 noisy = page.results(experiments.training_noise)
 compared = training_noise.compared(page, noisy)    # by kind of noise: networks with it, and without
@@ -203,7 +204,7 @@ page.text(noisy, training_noise.readings,
 #
 # 1. A remedy is tested by an attack on the trained network, and its price by the accuracy without noise.
 # 2. A share of attacked images can be low because gradients vanish. Count these images both ways.
-# 3. Class pairs differ: the published shares lie far apart, and one pair shows little.
+# 3. Agreement is weak evidence where a strength was chosen by the published accuracy.
 #
 # ## Try it
 #
@@ -218,14 +219,14 @@ page.box(
                          "paper's are lost in our copy)."),
         ("few", "We cannot tell from {pairs} of nine class pairs and guessed noise strengths (the paper's "
                 "are lost in our copy)."),
-        ("fewer", "Somewhat, on average and with guessed noise strengths; in the paper hardly."),
-        "Not clearly, with guessed noise strengths; in the paper hardly."),
+        ("fewer", "Somewhat, on average, with strengths chosen to match the published accuracy; in the "
+                  "paper hardly."),
+        "Not clearly, with strengths chosen to match the published accuracy; in the paper hardly."),
     "With our strongest noise a gradient step flips {most:.0f}% of correctly classified CIFAR-10 training "
-    "images ({where}), without noise {none:.0f}%; counting images whose gradient is zero, "
-    "{counted.most:.0f}% are attackable, without noise {counted.none:.0f}% (paper: {paper.most:.1f} and "
-    "{paper.none:.1f}%). Flipping steps have a mean norm of {norm.most:.1f}, without noise "
-    "{norm.none:.1f}.",
-    "The accuracy on training images is {accuracy.most:.0f}%, without noise {accuracy.none:.1f}%.",
+    "images ({where}), without noise {none:.0f}%. If images of zero gradient count as attackable, these "
+    "are {counted.most:.0f} and {counted.none:.0f}% (paper: {paper.most:.1f} and {paper.none:.1f}%).",
+    "The accuracy on training images falls from {accuracy.none:.1f} to {accuracy.most:.0f}%, and what is now "
+    "misclassified is not attacked.",
     facts=facts, picture=training_noise.draw_box(levels["cube"]),
     alt="Accuracy and attackable share over the strength of the noise, ours and the paper's.")
 

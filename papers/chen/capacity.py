@@ -2,7 +2,6 @@
 import math
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from torch import nn
 
@@ -77,7 +76,7 @@ def lengths(runs):
         return {}
     nets = figures.networks(runs)
     weaker = nets.set_index("model").asr_third.sort_values()
-    parts = [f"{len(some)} for {figures.between(some.epochs, unit='')} epochs on {images:,} images"
+    parts = [f"{figures.between(some.epochs, unit='')} epochs on {images:,} images"
              for images, some in runs.groupby("images_train", sort=False)]
     return {"networks": len(runs), "all": len(models.FCNS), "lengths": ", ".join(parts),
             "accuracy": figures.between(100 * runs.test_accuracy),
@@ -115,7 +114,7 @@ def lessons(runs):
         f"On {{n}} fully connected networks the unscaled overlap of classes {verbs['overlap_2']} the attack "
         f"(rank correlation {{overlap_2:.2f}}); ROBY {verbs['roby_2']} it ({{roby_2:.2f}}). "
         "Four CNNs a data set are too few to show this of either.", facts) if verbs else (
-        "Whether the overlap of classes or ROBY follows the attack shows over all sizes only.")
+        "A width that is missing leaves open what ROBY follows.")
     return ("1. A trend over sizes needs several trainings of each size, trained to the same point.\n"
             f"2. {second}\n3. An attack that flips all, or hardly any, cannot order networks.")
 
@@ -127,9 +126,9 @@ def retrained(runs, again):
         return facts
     seeds, sizes = facts["seeds"], facts["all"]
     return facts | {"compared": (
-        "The intervals do not overlap: size changes ROBY more" if sizes["low"] > seeds["high"] else
-        "The intervals do not overlap: size changes ROBY less" if sizes["high"] < seeds["low"] else
-        "The intervals overlap: size changes ROBY no more visibly")}
+        "The intervals do not overlap: ROBY varies more over sizes" if sizes["low"] > seeds["high"] else
+        "The intervals do not overlap: ROBY varies less over sizes" if sizes["high"] < seeds["low"] else
+        "The intervals overlap: that ROBY varies more over sizes than over trainings is not shown")}
 
 
 def of_four(runs):
@@ -154,19 +153,21 @@ def on_colour(runs, printed):
 def box_facts(runs, again, published):
     """For the box on width: `ends`, ROBY over trainings of the narrowest network, and published.
 
-    `resists` says whether the attack flips fewer labels of the widest network than of the narrowest,
-    `as_much` whether trainings of one lie as far apart as networks of all widths.
+    `resists` says whether the weaker attack flips the fewest labels of the widest network; `text` is the
+    success of the paper's attack, `printed` what the paper prints of it.
     """
     facts = ends(runs) if len(runs) else {}
     _, seeds = ranking.trainings(runs, again, ranking.MNIST) if facts else ((), ())
     if len(seeds) < 2:
         return {}
-    widths = by_size(compared(runs))["neurons"].roby_2
-    flipped = {end: 100 * facts[end]["asr_third"] for end in ("first", "last")}
-    return facts | {"seeds": len(seeds), "flipped": flipped, "resists": flipped["last"] < flipped["first"],
-                    "as_much": bool(np.ptp(seeds.roby_2) >= np.ptp(widths)),
+    widths, printed = by_size(runs)["neurons"], [published[model] for model in figures.WIDER]
+    return facts | {"seeds": len(seeds), "resists": widths.asr_third.iloc[-1] == widths.asr_third.min(),
+                    "flipped": {end: 100 * facts[end]["asr_third"] for end in ("first", "last")},
+                    "falling": f"falls in {facts['falls']} of {facts['steps']} steps of width",
+                    "text": figures.between(100 * widths.asr_text),
+                    "printed": figures.between(100 * row["asr"] for row in printed),
                     "seeds_low": seeds.roby_2.min(), "seeds_high": seeds.roby_2.max(),
-                    "paper": {"first": published[figures.WIDER[0]], "last": published[figures.WIDER[-1]]}}
+                    "paper": {"first": printed[0], "last": printed[-1]}}
 
 
 # ---- pictures --------------------------------------------------------------------------------------------
@@ -222,6 +223,9 @@ def draw_sides(runs):
         for n, (name, words) in enumerate(LINES.items()):
             ax.plot(nets["size"], nets[name], display.LINES[n], marker=display.MARKERS[n], label=words,
                     color=display.PALETTE[n])
+            short = nets[nets.status.fillna("").str.startswith(figures.SHORT)]
+            ax.plot(short["size"], short[name], display.MARKERS[n], color=display.PALETTE[n], mfc="white",
+                    label="hollow: trained for less" if len(short) and not n else None)
         ax.set(xlabel=AXES[side][0], ylim=(-0.03, 1.05), xticks=AXES[side][1])
     axes[0].set_ylabel("rate or ROBY")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)

@@ -212,7 +212,7 @@ def neighbours(natural, robust):
     least = sorted(both, key={u["model"]: figures.success(u, "text")
                               for u in robust.to_dict("records")}.get)[:len(better)]
     some = 0 < len(better) < len(both)
-    which = ": those in which the defence works best" if some and better == set(least) else ""
+    which = ": those of which the attack flips the fewest labels" if some and better == set(least) else ""
     return both and {"of": len(both), "better": len(better), "which": which, "caveat": caveat or ""}
 
 

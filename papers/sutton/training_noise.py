@@ -187,7 +187,6 @@ def box_facts(levels):
             "where": in_words(problems), "fewer": min(fall.values()) > 0, "fall": fall, **flipped,
             "counted": counted, "paper": paper,
             "zero": {name: counted[name] - flipped[name] for name in ends},
-            "norm": {name: v["readings"]["found"]["l2"] for name, v in ends.items()},
             "accuracy": {name: v["accuracy"]["train"] for name, v in ends.items()}}
 
 
