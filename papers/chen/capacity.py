@@ -197,6 +197,7 @@ def draw_scores(runs):
         for x, y, model in zip(nets[key], 100 * nets.asr_third, nets.model):
             ax.annotate(model.rpartition("-")[2], (x, y), xytext=(4, 3), textcoords="offset points")
         ax.set(xlabel=words)
+        ax.locator_params(axis="x", nbins=4)
     axes[0].set_ylabel("label flipped, %, by the attack\nat a third of its strength")
     return figure
 
@@ -228,5 +229,6 @@ def draw_sides(runs):
                     label="hollow: trained for less" if len(short) and not n else None)
         ax.set(xlabel=AXES[side][0], ylim=(-0.03, 1.05), xticks=AXES[side][1])
     axes[0].set_ylabel("rate or ROBY")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    named = {words: line for ax in axes for line, words in zip(*ax.get_legend_handles_labels())}
+    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=2)
     return figure
