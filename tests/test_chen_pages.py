@@ -19,6 +19,7 @@ from papers.chen import (
     ranking,
 )
 from report import display, reference
+from report.cell import Cell
 from report.comparison import compare
 from report.experiment import Results, labelled
 from shared import roby
@@ -224,6 +225,19 @@ def test_a_claim_is_judged_in_the_strength_of_the_papers_own_numbers(item, phras
     assert rule.judge(opposite(rows))[0] is False
     some = rows.assign(status=np.where(rows.dataset == "MNIST", "proxy: small", None))
     assert rule.judge(some)[0] is None and rule.judge(opposite(some))[0] is False
+
+
+def test_networks_that_the_images_do_not_tell_apart_have_no_order():
+    rows = pd.DataFrame({"dataset": "CIFAR-10", "model": [f"CNN-{n}" for n in range(1, 5)],
+                         "roby": [0.5, 0.6, 0.7, 0.8], "status": None})
+    rule = claims.claim["table-9"]["The lower the attack success"]
+
+    def judged(success):
+        return rule.judge(rows.assign(asr=[Cell(share, of=600) for share in success]))
+
+    holds, evidence = judged([0.2, 0.19, 0.21, 0.2])
+    assert holds is None and "CIFAR-10: attack success is the same on all networks" in evidence
+    assert judged([0.8, 0.4, 0.6, 0.2])[0] is False
 
 
 def test_figure_5_is_judged_as_the_table_that_it_draws():

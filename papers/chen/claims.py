@@ -6,6 +6,7 @@ from papers.chen.experiments import PAPER
 from report import prose
 from report.cell import as_cell, bare
 from report.claims import Claims, NoValue, over_cases
+from shared.statistics import share_interval
 
 claim = Claims()
 
@@ -277,9 +278,23 @@ claim("table-8", "pooling and dropout only")(
     "have stride 2 as well")
 
 
-claim("table-9", "The lower the attack success")(with_status(
+def told_apart(rows):
+    """The rows, with one attack success on data sets where all networks' 95% intervals share a value."""
+    same = rows.asr.copy()
+    for data, nets in rows.groupby("dataset").asr:
+        cells = [as_cell(cell) for cell in nets]
+        if all(cell.of and cell.value is not None and 0 <= cell.value <= 1 for cell in cells):
+            ends = [share_interval(round(cell.of * cell.value), cell.of) for cell in cells]
+            if max(low for low, _ in ends) <= min(high for _, high in ends):
+                same[rows.dataset == data] = sum(cell.value for cell in cells) / len(cells)
+    return rows.assign(asr=same)
+
+
+in_order = with_status(
     lambda c: round(c.spearman, 6) == 1, view=ranking.of_cnns,
-    says=f"Spearman's rank correlation is {{spearman:.2f}} (n = {len(figures.CNNS)})"))
+    reads="attack success counts as the same where the 95% intervals of all networks share a value",
+    says=f"Spearman's rank correlation is {{spearman:.2f}} (n = {len(figures.CNNS)})")
+claim("table-9", "The lower the attack success", cells=True)(lambda rows: in_order(told_apart(rows)))
 
 
 @claim("table-9", "similar order", open="“similar” names no bound")
