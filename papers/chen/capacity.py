@@ -229,6 +229,6 @@ def draw_sides(runs):
                     label="hollow: trained for less" if len(short) and not n else None)
         ax.set(xlabel=AXES[side][0], ylim=(-0.03, 1.05), xticks=AXES[side][1])
     axes[0].set_ylabel("rate or ROBY")
-    named = {words: line for ax in axes for line, words in zip(*ax.get_legend_handles_labels())}
-    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=2)
+    legend = {words: line for ax in axes for line, words in zip(*ax.get_legend_handles_labels())}
+    figure.legend(legend.values(), legend.keys(), loc="outside lower center", ncols=2)
     return figure
