@@ -305,7 +305,7 @@ facts = capacity.box_facts(*best, PUBLISHED)
 page.box(
     "Do wider networks resist attacks better, and does the ROBY score show it?",
     prose.first(facts, ("resists", "Against a weaker attack the widest resists best; ROBY {falling}."),
-                "Not in our networks: the attack flips no fewer labels of the widest one.")
+                "Not clearly in our networks: the weaker attack flips fewer labels of a narrower one.")
     if facts else "We cannot tell yet: the widest network is not trained like the others.",
     "At a third of the paper's strength the attack flips {flipped.first:.0f}% of labels at {first.size} "
     "neurons a layer, {flipped.last:.0f}% at {last.size}; at full strength {text} at every width (paper: "

@@ -223,8 +223,9 @@ page.box(
                   "paper hardly."),
         "Not clearly, with strengths chosen to match the published accuracy; in the paper hardly."),
     "With our strongest noise a gradient step flips {most:.0f}% of correctly classified CIFAR-10 training "
-    "images ({where}), without noise {none:.0f}%. If images of zero gradient count as attackable, these "
-    "are {counted.most:.0f} and {counted.none:.0f}% (paper: {paper.most:.1f} and {paper.none:.1f}%).",
+    "images ({where}), without noise {none:.0f}%. If images of zero gradient count as attackable, "
+    "{counted.most:.0f}% are with noise and {counted.none:.0f}% without (paper: {paper.most:.1f} and "
+    "{paper.none:.1f}%).",
     "The accuracy on training images falls from {accuracy.none:.1f} to {accuracy.most:.0f}%, and what is now "
     "misclassified is not attacked.",
     facts=facts, picture=training_noise.draw_box(levels["cube"]),
