@@ -593,6 +593,7 @@ imagenet = Experiment("sutton/imagenet", measure_imagenet, plan_imagenet, sizes=
 # The rule stands in book/protocol.md (`network-study`) and was fixed before the runs.
 PAIRS = {"deer-horse": (4, 7), "aeroplane-cat": (0, 3)}     # the screen's, and the second
 NORMALISED = {"plain": "sutton-vgg", "bn": "sutton-vgg-bn"}
+SHORT = {"plain": "sutton-vgg-short", "bn": "sutton-vgg-short-bn"}     # the same for smaller images
 DROPOUTS, PENALTIES = (0.4, 0.2, 0.0), (0.0, 5e-4)
 # Rule 3: the four networks of the screen with the smallest scores. Rule 4: the two best on both pairs.
 SECOND = [("bn", 0.0, 0.0), ("plain", 0.2, 0.0), ("plain", 0.2, 5e-4), ("bn", 0.2, 0.0)]
@@ -653,6 +654,32 @@ def plan_study(scale):
 
 network_study = Experiment("sutton/network-study", measure_study, plan_study, scale=STUDY,
                            names="{pair}-{network}-e{length}-s{again}")
+
+# Rule 7: the networks of rule 3 on dress and coat, the nearest on the two pairs of clothes that test it. The
+# page on Fashion-MNIST has the chosen one on all three.
+LOOKED_AT = (3, 4)
+TESTING_CLOTHES = random.Random(2026).sample([ab for ab in problems_of(10) if ab != LOOKED_AT], 2)
+NEAREST_ON_CLOTHES = None
+
+
+def measure_clothes(class_a, class_b, penalty, **settings):
+    """Train one network of the study for two classes of clothes and measure it."""
+    return measure_pair("fashion_mnist", class_a, class_b, weight_decay=2 * penalty, **settings)
+
+
+def plan_clothes(scale):
+    """The networks that the page on Fashion-MNIST does not train: on `LOOKED_AT`, then the nearest."""
+    runs = [(LOOKED_AT, n) for n in SECOND if n != CHOSEN][:scale.networks]
+    runs += [(ab, NEAREST_ON_CLOTHES) for ab in TESTING_CLOTHES if NEAREST_ON_CLOTHES in [n for _, n in runs]]
+    # A class of clothes has 6,000 training images, one of CIFAR-10 5,000.
+    sizes = sized(vars(scale)) | {"images_train": scale.images_train * 6 // 5}
+    return {(name_of("fashion_mnist", *ab), f"{n[0]}-d{n[1]:g}-p{n[2]:g}"): dict(
+        class_a=ab[0], class_b=ab[1], architecture=SHORT[n[0]], dropout=n[1], penalty=n[2], seed=scale.seed,
+        **sizes) for ab, n in runs}
+
+
+clothes_study = Experiment("sutton/clothes-study", measure_clothes, plan_clothes, scale=STUDY,
+                           names="{pair}-{network}")
 
 
 # ---- the summary (Section 3) -----------------------------------------------------------------------------
