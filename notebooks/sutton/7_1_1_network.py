@@ -252,7 +252,7 @@ if prose.complete(answer, both_ways):
 #    (dress-coat, sneaker-bag) are added. The result is reported whatever it is.
 #
 # 7. *Clothes* (added on 30 November 2026, before its trainings, when the results of the chosen network on clothes were known): the four networks of
-#    step 3 are trained on dress and coat, 50 epochs, seed 0; the page on Fashion-MNIST has the chosen one. The score is that of step 2, with the nine
+#    step 3 are trained on dress and coat, 50 epochs, seed 0. The score is that of step 2, with the nine
 #    published pairs of Fashion-MNIST (Tables 20 and 21) for the units. Step 5 chooses among the eight readings. Its network is tested on two pairs,
 #    `random.Random(2026).sample` of the other eight. The result is reported whatever it is.
 #
