@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from papers.chen import audit, cost
+from papers.chen import audit, cost, ranking
 from papers.chen.experiments import cost as timings
 from papers.ren.experiments import pruned, searches
 from papers.ren.figures import pruning
@@ -259,7 +259,8 @@ def sutton():
 
 def chen():
     times = cost.shares(cost.costs(runs_of(timings)))
-    rank = next(r for r in kept("chen", "extra-rank-agreement") if r["quantity"] == "ROBY, L2")
+    rank = next(r for r in kept("chen", "extra-rank-agreement")
+                if (r["quantity"], r["data set"]) == ("ROBY, L2", ranking.MNIST))
     ends = [(r["roby_original_natural"], r["roby_original_robust"], r) for r in kept("chen", "table-5")]
     ends = [(a.value, b.value, r) for a, b, r in ends if a is not None and b is not None]
     both = [(a, b, printed("chen", "table-5", dataset=r["dataset"], model=r["model"])) for a, b, r in ends

@@ -145,7 +145,7 @@ page.text(natural, ranking.measured,
 page.text(natural, ranking.measured,
           "The paper's PGD, ε = 0.3 and 40 steps of 0.01, flips {text} of the digits: too many to order our "
           "networks. We therefore order them by a third of its strength, a third of ε and half of the steps, "
-          "which flips {third}. This attack was chosen because it tells the networks apart, not because it "
+          "which flips {third}. This attack was chosen because it tells these networks apart, not because it "
           "comes near the published success.")
 page.picture(
     natural, lambda runs: ranking.draw_success(runs, {"text": "the paper's attack",
@@ -155,7 +155,7 @@ page.picture(
     alt="A row a network: dots of the paper's attack near 100%, those of the weaker attack spread widely.")
 
 # %% [markdown]
-# ### ROBY does not order the ten networks as the attack does
+# ### ROBY does not order ten MNIST networks as the attack does
 #
 # ROBY adds the widths of two classes and subtracts their distance. *FSA* scores the widths alone, *FSD* the distances alone. Distances are Euclidean
 # (L2) or the largest difference of a coordinate (L∞). The *unscaled overlap* is the mean overlap over the mean distance of centres
@@ -167,16 +167,16 @@ page.picture(
 
 # %%
 page.picture(natural, ranking.draw_ranks, caption=(
-    "How ten networks are ordered, with 95% intervals over networks; the paper's tick is computed "
+    "How ten MNIST networks are ordered, with 95% intervals over networks; the paper's tick is computed "
     "from its Table I"), alt="A row a quantity: ROBY's dots lie below 0, the paper's ticks at 1.")
 page.text(natural, ranking.answer,
           "Of {quantities} quantities, these have an interval without 0: {clear}.")
 
 # %% [markdown]
-# ### Single trainings cannot rank architectures by ROBY
+# ### Single trainings cannot rank the MNIST architectures by ROBY
 #
 # One network, trained again with other seeds, shows how much of a difference between architectures is chance. Lines show how far ROBY moves with
-# other test images: far less than with another training.
+# other test images.
 
 # %%
 page.picture((natural, again), ranking.draw_spread, caption=(
@@ -191,12 +191,15 @@ page.text((natural, again), ranking.spread,
           "trainings). The difference is larger for {apart} of the {pairs} pairs of architectures. Whether "
           "ROBY follows the attack from training to training, these few cannot say: over the {seeds.n} "
           "trainings their rank correlation is {rank:.2f}, and the weaker attack flips {flipped}.")
+for other in ("Fashion-MNIST", "CIFAR-10"):
+    page.text((natural, again), lambda *frames, data=other: ranking.spread(*frames, data=data),
+              "On {data} this limit is {limit:.2f}, and {apart} of {pairs} pairs differ by more.")
 
 # %% [markdown]
 # ## Where it differs, and why
 #
 # - *Features and classes.* The text fits the logits or the layer before, and names the predicted class (“classification result”). The authors' later code takes logits and the true
-#   class, as we do. Neither these nor softmax outputs give the paper's order.
+#   class, as we do. Neither these nor softmax outputs give the paper's order on MNIST.
 
 # %%
 page.text(natural, ranking.answer,
@@ -204,8 +207,8 @@ page.text(natural, ranking.answer,
           "0 and {below_0} one below; all use the same ten networks, so that chance moves many of them "
           "together.")
 page.extra("by-features", natural, ranking.by_features,
-           "Rank correlation of ROBY with attack success, by features and classes, over ten networks "
-           "(95% interval over networks; perfect: 1)", header=ranking.READINGS,
+           "Rank correlation of ROBY with attack success, by features and classes, over ten MNIST "
+           "networks (95% interval over networks; perfect: 1)", header=ranking.READINGS,
            fold="ROBY by features and classes")
 
 # %% [markdown]
@@ -238,7 +241,7 @@ page.text(suspects, ranking.of_suspects,
 # 1. An attack that flips everything says nothing about which network is more robust.
 # 2. Before architectures are ranked by a score, each should be trained several times: one training again can move the score as far as another
 #    architecture.
-# 3. On these ten networks, measured distances to the boundary have the highest rank correlations with the attack; the one along the gradient is
+# 3. On ten MNIST networks, measured distances to the boundary have the highest rank correlations with the attack; the one along the gradient is
 #    itself a small attack.
 #
 # ## Try it

@@ -99,6 +99,7 @@ page.table("table-4", natural, ranking.table_4, hidden=figures.LENGTHS)
 # ## Figure 2: attack success and metrics, L∞ forms
 #
 # Networks are sorted by attack success. In a perfect ranking ROBY rises, and FSA and FSD fall, from left to right.
+# Networks of equal success stand in no order.
 
 # %%
 page.figure("figure-2", natural, **ranking.of_series(
@@ -122,7 +123,7 @@ page.figure("figure-4", natural, **ranking.of_series(BOTH, "success of both atta
 # %% [markdown]
 # ## All quantities of each network
 #
-# Attack success is here that of a third of the paper's ε in half of its steps, because on digits the paper's own attack flips nearly every image
+# Attack success is here that of a third of the paper's ε in half of its steps, because the paper's own attack flips nearly every digit
 # ({ref}`Section IV.C <chen-iv-c>`). The unscaled overlap is the mean overlap over the mean distance of centres; it is negative if this distance
 # exceeds the widths of two classes together. Accuracy, the mean margin of the logits (true class minus the best other) and median distances to the
 # boundary need no class centres. The distance along the gradient is that of the first label change on one straight line, so it is only an upper bound.
@@ -133,8 +134,8 @@ page.extra("rank-agreement", natural, ranking.rank_agreement,
            "strength, over ten networks", header=ranking.HEADER,
            fold="How each quantity orders the ten networks")
 page.extra("quantities", networks, lambda runs: figures.network_rows(
-    runs, ["asr_third", *ranking.QUANTITIES], sort="asr_third"),
-           f"Quantities by attack success; distances are medians over at most {page.full.near} images, in "
+    runs, ["asr_third", *ranking.QUANTITIES], sort=["dataset", "asr_third"]),
+           f"Quantities by attack success on each data set; distances are medians over at most {page.full.near} images, in "
            f"random directions as root mean square, along the gradient as L2 norm",
            header=ranking.VALUES, fold="The quantities of each network")
 
@@ -181,7 +182,7 @@ page.statement("procedure-research-questions", data={"questions": 3})
 # | choice | ours | reason |
 # |---|---|---|
 # | training | Adam at 0.001 (AlexNet and SqueezeNet at 0.0003: at 0.001 they stay at chance), batches of 50 | the authors' later code |
-# | length of training | the first of 1, 2, 4, 8, 16 epochs that reaches the published accuracy on held-out images | the paper prints accuracies, and no length |
+# | length of training | the first of 1, 2, 4, 8, 16 epochs that reaches the published accuracy on held-out images, 16 if none does (such networks decide nothing) | the paper prints accuracies, and no length |
 # | architectures | standard widths and depths, first convolution 3×3 of stride 2, no pool behind it | the only network of that code, MobileNetV1, begins so |
 # | batch normalisation | running averages | the authors' later code takes the statistics of each batch of 50 |
 # | PGD on CIFAR-10 | ε = 1/255, 10 steps of 0.25/255 | later code: pixels up to 255, ε = 1, 10 steps; the printed step of 2 would exceed ε; published times imply more steps ({ref}`chen-iv-f`) |

@@ -357,7 +357,7 @@ def draw_ranks(runs):
     return display.dots(panels) if panels else None
 
 
-def spread(runs, again):
+def spread(runs, again, data=MNIST):
     """Facts: how ROBY (L2) spreads over trainings of one network, and over networks trained once each.
 
     Standard deviations with their 95% intervals, for normally distributed scores; how many pairs of networks
@@ -365,10 +365,10 @@ def spread(runs, again):
     probability 5% (by Student's t: few trainings estimate the deviation); how ROBY ranks the trainings beside
     the weaker attack. {} of fewer than two trainings.
     """
-    nets, seeds = trainings(runs, again, MNIST) if len(runs) else ((), ())
+    nets, seeds = trainings(runs, again, data) if len(runs) else ((), ())
     if len(nets) < 2 or len(seeds) < 2:
         return {}
-    facts = {"data": MNIST, "model": seeds.model.iloc[0]}
+    facts = {"data": data, "model": seeds.model.iloc[0]}
     for who, some in (("seeds", seeds.roby_2), ("all", nets.roby_2)):
         free, sd = len(some) - 1, float(some.std())
         low, high = sd * np.sqrt(free / stats.chi2.ppf((0.975, 0.025), free))

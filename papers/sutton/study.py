@@ -15,10 +15,13 @@ from papers.sutton.experiments import (
     DELTAS,
     EPOCHS,
     HELD_OUT,
+    LOOKED_AT,
     NORMALISED,
     PAIRS,
     READINGS,
+    SHORT,
     TESTED,
+    TESTING_CLOTHES,
     departures,
     screen,
 )
@@ -116,8 +119,12 @@ def choice(scores, wanted):
             if not np.isnan(mean):      # NaN: a network without any attack
                 (means if len(some) == len(runs) else least)[network, epochs, zero] = mean
     limit = MARGIN * min(means.values(), default=np.inf)
-    if any(score <= limit for score in least.values()):
-        return None
+    return None if any(score <= limit for score in least.values()) else preferred(means)
+
+
+def preferred(means):
+    """Of `{(network, epochs, zero): score}` what rule 5 prefers: near the smallest, the fewest departures."""
+    limit = MARGIN * min(means.values(), default=np.inf)
     near = [reading for reading, score in means.items() if score <= limit]
     return min(near, key=lambda r: (len(departures(*r[0], epochs=r[1])), means[r]), default=None)
 
@@ -125,11 +132,15 @@ def choice(scores, wanted):
 # ---- what the page shows ---------------------------------------------------------------------------------
 def in_order(runs):
     """The runs as dicts, each with its network of the study, in the order of the pairs and the networks."""
-    networks, normalised = screen(), {name: short for short, name in NORMALISED.items()}
-    trained = [u | {"network": (normalised[u["architecture"]], u["dropout"], u["penalty"])}
-               for u in runs.to_dict("records")]
+    networks, trained = screen(), [u | {"network": network_of(u)} for u in runs.to_dict("records")]
     return sorted(trained, key=lambda u: (list(PAIRS).index(u["pair"]), networks.index(u["network"]),
                                           u["length"], u["again"]))
+
+
+def network_of(run):
+    """The network of the study that a run trained: (normalisation, dropout, penalty)."""
+    short = {name: key for names in (NORMALISED, SHORT) for key, name in names.items()}
+    return short[run["architecture"]], run["dropout"], run["penalty"]
 
 
 def compared(runs):
@@ -224,6 +235,62 @@ def _cells(columns):
     texts = {what: "{:.1f} / {:.1f}".format(*both[what]) for what in ("accuracy", "share")} | {
         "norm": " / ".join(f"{m:.2f} ({s:.2f})" for m, s in zip(both["mean"], both["std"]))}
     return {what: text for what, text in texts.items() if "nan" not in text}
+
+
+# ---- rule 7: clothes -------------------------------------------------------------------------------------
+def misfits_on_clothes(runs, printed, units):
+    """`{(problem, (network, epochs, zero)): misfit}` of the runs of `experiments.clothes_study`.
+
+    printed   what `published` returns of Fashion-MNIST
+    units     what it returns of the data set whose pairs give the units
+    """
+    return {(u["pair"], (network_of(u), u["epochs"], zero)): score(
+        measured(u, zero=zero), printed.loc[u["class_a"], u["class_b"]], units)
+        for u in runs.to_dict("records") for zero in (False, True)}
+
+
+def nearest_on_clothes(misfits):
+    """The reading (network, epochs, zero) that rule 7 chooses by `misfits_on_clothes`; None of none."""
+    first = experiments.name_of("fashion_mnist", *LOOKED_AT)
+    return preferred({reading: misfit for (pair, reading), misfit in misfits.items()
+                      if pair == first and not np.isnan(misfit)})
+
+
+def facts_of_clothes(paper, runs, pages):
+    """What rule 7 chooses on dress and coat, and its misfits on the pairs that test it; {} of no choice.
+
+    pages   runs of the page on Fashion-MNIST: the network of our choice
+    """
+    printed = published(paper, "fashion_mnist")
+    misfits = misfits_on_clothes(runs, printed, printed)
+    if (nearest := nearest_on_clothes(misfits)) is None:
+        return {}
+    first, *tested = (experiments.name_of("fashion_mnist", *ab) for ab in (LOOKED_AT, *TESTING_CLOTHES))
+    rest = {reading: misfit for (pair, reading), misfit in misfits.items()
+            if pair == first and reading[0] != nearest[0] and not np.isnan(misfit)}
+    second = min(rest, key=rest.get, default=None)
+    by_cifar10 = nearest_on_clothes(misfits_on_clothes(runs, printed, published(paper)))
+    ours = {experiments.name_of("fashion_mnist", *ab): score(
+        measured(u, zero=nearest[2]), printed.loc[ab], printed)
+        for ab, u in figures.by_problem(pages).items()}
+    of_test = [ours.get(pair) if nearest[0] == CHOSEN else misfits.get((pair, nearest)) for pair in tested]
+    return {"network": in_words(nearest[0]), "misfit": misfits[first, nearest], "again": nearest[0] == CHOSEN,
+            "second": second and in_words(second[0]), "other": rest.get(second),
+            "same": by_cifar10[0] == nearest[0], "by_cifar10": in_words(by_cifar10[0]),
+            "pairs": " and ".join(f"*{pair}*" for pair in tested),
+            **dict(zip(("one", "two"), of_test)),
+            **dict(zip(("our_one", "our_two"), map(ours.get, tested)))}
+
+
+def rows_of_clothes(paper, runs):
+    """A row a network, those of a pair behind its published values; in units of Fashion-MNIST."""
+    printed, lines = published(paper, "fashion_mnist"), []
+    for u in runs.to_dict("records"):
+        wanted = printed.loc[u["class_a"], u["class_b"]]
+        if u["pair"] not in [line["problem"] for line in lines]:
+            lines.append({"problem": u["pair"], "network": "published", **_cells(wanted)})
+        lines.append({"problem": u["pair"], "network": in_words(network_of(u)), **_line(u, wanted, printed)})
+    return lines
 
 
 def draw_misfits(runs, printed):
