@@ -109,6 +109,17 @@ def test_the_second_pair_and_the_longer_trainings_are_those_that_the_recorded_sc
     assert chosen == (experiments.CHOSEN, 50, True)
 
 
+def test_on_clothes_the_recorded_trainings_give_the_choice_that_the_page_tests():
+    recorded, printed = experiments.clothes_study, study.published(reference.paper("sutton"), "fashion_mnist")
+    runs = pd.DataFrame([store.read(recorded.path(n)).row for n in recorded.planned()[0]])
+    chosen, misfits = study.choice_on_clothes(runs, printed, printed)
+    assert chosen[0] == experiments.CHOSEN and {network for network, *_ in misfits} == {*experiments.SECOND}
+    # Another choice has no test.
+    other = runs[runs["penalty"] > 0]
+    assert study.choice_on_clothes(other, printed, printed)[0][0] in experiments.SECOND
+    assert study.facts_of_clothes(reference.paper("sutton"), other, runs) == {}
+
+
 def test_the_choice_is_tested_on_nine_problems_that_had_no_part_in_it():
     paper = reference.paper("sutton")
     for dataset, problems in experiments.TESTED.items():

@@ -135,8 +135,8 @@ page.extra("rank-agreement", natural, ranking.rank_agreement,
            fold="How each quantity orders the ten networks")
 page.extra("quantities", networks, lambda runs: figures.network_rows(
     runs, ["asr_third", *ranking.QUANTITIES], sort=["dataset", "asr_third"]),
-           f"Quantities by attack success on each data set; distances are medians over at most {page.full.near} images, in "
-           f"random directions as root mean square, along the gradient as L2 norm",
+           f"Quantities by attack success on each data set; distances are medians over at most "
+           f"{page.full.near} images, in random directions as root mean square, along the gradient as L2 norm",
            header=ranking.VALUES, fold="The quantities of each network")
 
 

@@ -217,8 +217,8 @@ def test_in_words(paper, *frames):
                       f"of CIFAR-10 for all three data sets.{failed}")
 
 
-HEADER_OF_TEST = {"data set": "data set", "problem": "problem"} | {
-    name: words for name, words in HEADER.items() if name not in ("pair", "epochs", "seed")}
+HEADER_OF_CLOTHES = {name: words for name, words in HEADER.items() if name not in ("pair", "epochs", "seed")}
+HEADER_OF_TEST = {"data set": "data set", "problem": "problem"} | HEADER_OF_CLOTHES
 
 
 def _line(run, wanted, printed):
@@ -238,59 +238,48 @@ def _cells(columns):
 
 
 # ---- rule 7: clothes -------------------------------------------------------------------------------------
-def misfits_on_clothes(runs, printed, units):
-    """`{(problem, (network, epochs, zero)): misfit}` of the runs of `experiments.clothes_study`.
+def rows_of_clothes(paper, runs):
+    """A row a network of `experiments.clothes_study` below the published values; units of Fashion-MNIST."""
+    printed = published(paper, "fashion_mnist")
+    wanted = printed.loc[LOOKED_AT]
+    return [{"network": "published", **_cells(wanted)}] + [
+        {"network": in_words(network_of(u)), **_line(u, wanted, printed)} for u in runs.to_dict("records")]
+
+
+def choice_on_clothes(runs, printed, units):
+    """The reading (network, epochs, zero) that rule 7 chooses, and all misfits, the smallest first.
 
     printed   what `published` returns of Fashion-MNIST
     units     what it returns of the data set whose pairs give the units
     """
-    return {(u["pair"], (network_of(u), u["epochs"], zero)): score(
-        measured(u, zero=zero), printed.loc[u["class_a"], u["class_b"]], units)
-        for u in runs.to_dict("records") for zero in (False, True)}
-
-
-def nearest_on_clothes(misfits):
-    """The reading (network, epochs, zero) that rule 7 chooses by `misfits_on_clothes`; None of none."""
-    first = experiments.name_of("fashion_mnist", *LOOKED_AT)
-    return preferred({reading: misfit for (pair, reading), misfit in misfits.items()
-                      if pair == first and not np.isnan(misfit)})
+    wanted = printed.loc[LOOKED_AT]
+    misfits = {(network_of(u), u["epochs"], zero): score(measured(u, zero=zero), wanted, units)
+               for u in runs.to_dict("records") for zero in (False, True)}
+    misfits = {reading: misfits[reading] for reading in sorted(misfits, key=misfits.get)
+               if not np.isnan(misfits[reading])}
+    return preferred(misfits), misfits
 
 
 def facts_of_clothes(paper, runs, pages):
-    """What rule 7 chooses on dress and coat, and its misfits on the pairs that test it; {} of no choice.
+    """What rule 7 chooses on dress and coat, the next, and the choice's misfits on the pairs that test it.
+    {} of another choice, which has no test.
 
     pages   runs of the page on Fashion-MNIST: the network of our choice
     """
     printed = published(paper, "fashion_mnist")
-    misfits = misfits_on_clothes(runs, printed, printed)
-    if (nearest := nearest_on_clothes(misfits)) is None:
+    chosen, misfits = choice_on_clothes(runs, printed, printed)
+    others = {reading[0]: misfit for reading, misfit in reversed(misfits.items()) if reading[0] != CHOSEN}
+    if chosen is None or chosen[0] != CHOSEN or not others:
         return {}
-    first, *tested = (experiments.name_of("fashion_mnist", *ab) for ab in (LOOKED_AT, *TESTING_CLOTHES))
-    rest = {reading: misfit for (pair, reading), misfit in misfits.items()
-            if pair == first and reading[0] != nearest[0] and not np.isnan(misfit)}
-    second = min(rest, key=rest.get, default=None)
-    by_cifar10 = nearest_on_clothes(misfits_on_clothes(runs, printed, published(paper)))
-    ours = {experiments.name_of("fashion_mnist", *ab): score(
-        measured(u, zero=nearest[2]), printed.loc[ab], printed)
-        for ab, u in figures.by_problem(pages).items()}
-    of_test = [ours.get(pair) if nearest[0] == CHOSEN else misfits.get((pair, nearest)) for pair in tested]
-    return {"network": in_words(nearest[0]), "misfit": misfits[first, nearest], "again": nearest[0] == CHOSEN,
-            "second": second and in_words(second[0]), "other": rest.get(second),
-            "same": by_cifar10[0] == nearest[0], "by_cifar10": in_words(by_cifar10[0]),
-            "pairs": " and ".join(f"*{pair}*" for pair in tested),
-            **dict(zip(("one", "two"), of_test)),
-            **dict(zip(("our_one", "our_two"), map(ours.get, tested)))}
-
-
-def rows_of_clothes(paper, runs):
-    """A row a network, those of a pair behind its published values; in units of Fashion-MNIST."""
-    printed, lines = published(paper, "fashion_mnist"), []
-    for u in runs.to_dict("records"):
-        wanted = printed.loc[u["class_a"], u["class_b"]]
-        if u["pair"] not in [line["problem"] for line in lines]:
-            lines.append({"problem": u["pair"], "network": "published", **_cells(wanted)})
-        lines.append({"problem": u["pair"], "network": in_words(network_of(u)), **_line(u, wanted, printed)})
-    return lines
+    tested = {experiments.name_of("fashion_mnist", *ab): score(
+        measured(u, zero=chosen[2]), printed.loc[ab], printed)
+        for ab, u in figures.by_problem(pages).items() if ab in TESTING_CLOTHES}
+    second = min(others, key=others.get)
+    same, _ = choice_on_clothes(runs, printed, published(paper))
+    return {"networks": len(runs), "misfit": misfits[chosen], "second": in_words(second),
+            "other": others[second],
+            "same": "the same" if same[0] == CHOSEN else in_words(same[0]),
+            "tests": " and ".join(f"{prose.short(misfit)} on *{pair}*" for pair, misfit in tested.items())}
 
 
 def draw_misfits(runs, printed):
