@@ -136,7 +136,7 @@ page.extra("rank-agreement", natural, ranking.rank_agreement,
 page.extra("quantities", networks, lambda runs: figures.network_rows(
     runs, ["asr_third", *ranking.QUANTITIES], sort=["dataset", "asr_third"]),
            f"Quantities by attack success on each data set; distances are medians over at most "
-           f"{page.full.near} images, in random directions as root mean square, along the gradient as L2 norm",
+           f"{page.full.near} images: root mean square in random directions, L2 norm along the gradient",
            header=ranking.VALUES, fold="The quantities of each network")
 
 

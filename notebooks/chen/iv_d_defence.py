@@ -186,9 +186,9 @@ page.text(BOTH, defence.facts,
           "In the {upper.of} best protected pairs ROBY rises on clean images in {upper.rise} and falls on "
           "adversarial ones in {upper.fall}.")
 page.text((*BOTH, again), defence.within_chance,
-          "Two trainings of {model} differ on {data} by more than {limit:.2f} in 5% of cases. {within} of our "
-          "{pairs} changes on clean images are smaller, {paper} of the published. Single changes of this size show "
-          "little; that all published ones have one sign shows more.")
+          "Two trainings of {model} differ on {data} by more than {limit:.2f} in 5% of cases. {within} of "
+          "our {pairs} changes on clean images are smaller, {paper} of the published. Single changes of this "
+          "size show little; that all published ones have one sign shows more.")
 
 # %% [markdown]
 # ### A smaller ROBY under attack is no sign of robustness
@@ -199,8 +199,8 @@ page.picture(natural, defence.draw_under_attack, caption=(
     alt="A row a network: our change and the paper's, beside a line at 0.")
 page.text(natural, defence.natural_facts,
           "Of {n} natural networks ({where}), ROBY falls under attack on {ours} (paper, same networks: "
-          "{paper}), although on these the attack flips {rate} of the correctly classified images. On {data} the "
-          "mean unscaled overlap goes from {original:.2f} to {adversarial:.2f}; rescaling hides this.")
+          "{paper}), although the attack flips {rate} of what these classify correctly. On {data} the mean "
+          "unscaled overlap goes from {original:.2f} to {adversarial:.2f}; rescaling hides this.")
 
 # %% [markdown]
 # ### Maps of the logits: attacked classes before and after the defence
