@@ -3,6 +3,7 @@
 The pages have the sentences. A finding returns the facts that its sentences name, and its picture.
 """
 
+from collections import Counter
 from functools import cache
 
 import matplotlib.pyplot as plt
@@ -24,6 +25,7 @@ from papers.synthesis.experiments import instruments
 from report import display, record, reference
 from report.comparison import DIFFERS
 from report.experiment import recorded
+from report.verdict import NOT_CONFIRMED
 from shared.runtime import UserError
 from shared.susceptibility import percentage
 
@@ -265,7 +267,12 @@ def chen():
     ends = [(a.value, b.value, r) for a, b, r in ends if a is not None and b is not None]
     both = [(a, b, printed("chen", "table-5", dataset=r["dataset"], model=r["model"])) for a, b, r in ends
             if a is not None and b is not None]
-    return {"cost": times, "rank": rank["spearman"], "low": rank["low"], "high": rank["high"],
+    there = Counter(r["dataset"] for r in kept("chen", "table-1"))
+    items = reference.paper("chen").items.values()
+    differ = [i.label for i in items if (record.read("chen", i.id) or {}).get("verdict") == NOT_CONFIRMED]
+    return {"clothes": there["Fashion-MNIST"], "colour": there["CIFAR-10"],
+            "differ": " and ".join(differ) or "none of the tables", "cost": times,
+            "rank": rank["spearman"], "low": rank["low"], "high": rank["high"],
             "clean": sum(b < a for a, b, _ in both), "of": len(both),
             "paper": sum(r["roby_original_robust"] < r["roby_original_natural"] for *_, r in both)}
 

@@ -161,12 +161,16 @@ def conclude(judged, proxies=(), what="cases", needed=None):
     holds = True if held >= needed > 0 else False if len(judged) - failed < needed else None
     if len(own) == len(judged):
         return holds, ""
-    names = " and ".join(f"“{case}”" for case in own) if len(own) <= MANY else f"{len(own)} {what}"
+    names, against = (" and ".join(f"“{case}”" for case in some) if len(some) <= MANY else
+                      f"{len(some)} {what}" for some in (own, [p for p in proxies if judged[p] is False]))
     others = f"the other {what} are not like the paper's"
-    return holds, (
-        f"tested on {names} alone; {others}" if holds is not None else
-        f"it holds on {names}; {others} and cannot confirm it" if own and held == len(own) else
-        f"{'some of ' if own else NOT_TESTED}these {what} are not like the paper's")
+    if holds is None and own and held == len(own):
+        return holds, (f"it holds on {names}, not on {against}; {others} and decide nothing" if against else
+                       f"it holds on {names}; {others} and cannot confirm it")
+    if holds is None and own and len(judged) > MANY:
+        return holds, ""    # how many are not like the paper's is counted
+    return holds, (f"tested on {names} alone; {others}" if holds is not None else
+                   f"{'some of ' if own else NOT_TESTED}these {what} are not like the paper's")
 
 
 def _is_proxy(facts):

@@ -7,7 +7,7 @@ from report.cell import as_cell, bare
 from report.comparison import DIFFERS, MARKS, NEAR, OPEN, ends, flat, whole_of
 from report.display import MARK, markdown_table
 from report.prose import number
-from report.verdict import NOT_MEASURED, NOTHING
+from report.verdict import CONFIRMED, NOT_CONFIRMED, NOT_MEASURED, NOTHING
 
 PUBLISHED, REPRODUCED = "published", "reproduced"   # how tables call the paper's values and the recorded ones
 EXTRACTED = "string list"   # type of a column of signs as extracted; others have them as yes and no
@@ -222,19 +222,18 @@ def published_numbers(item, source, data, signs, *, printed_too=True):
 
 
 def measured_so_far(record):
-    """What is measured of an item as things that one can count: "12 of 45 runs, 1,000 of 10,000 images each".
+    """What is measured of an item as things that one can count: "12 of 45 runs, with 90 of 120 images".
 
     Empty where nothing is missing.
     """
     parts = dict(record["scale"]["parts"])
     runs, of = parts.pop("runs", (0, 0))
     texts = [f"{runs:,} of {of:,} runs"] * (runs < of)
+    where = "with " if texts else "in all " if runs > 1 else ""
     for part, (actual, published) in parts.items():
         if actual < published:
-            single, alike = actual % runs == published % runs == 0, runs > 1
-            counts = (actual // runs, published // runs) if single and alike else (actual, published)
-            texts.append(f"{counts[0]:,} of {counts[1]:,} {prose.in_words(part)}"
-                         + (" each" if single and alike else " in all" if alike else ""))
+            texts.append(f"{where}{actual:,} of {published:,} {prose.in_words(part)}")
+            where = ""
     return ", ".join(texts)
 
 
@@ -313,7 +312,12 @@ class _Pieces:
         if record.get("bias"):
             yield bias_table(self.item, record["bias"])
         tested = [c["holds"] for c in record["claims"] if c["holds"] is not None]
-        words = [f"{sum(tested)} of {len(tested)} tested statements came out here, too"] * bool(tested)
+        noun = "tested statement" if len(tested) == 1 else "tested statements"
+        words = [f"{sum(tested)} of {len(tested)} {noun} came out here, too"] * bool(tested)
+        if tested and word == NOT_CONFIRMED and all(tested):
+            words[0] = f"numbers differ; {words[0]}"
+        elif tested and word == CONFIRMED and record["cells"] and not any(c["mark"] for c in record["cells"]):
+            words.append("no number is compared")
         if record.get("evidence") or word == NOT_MEASURED:
             words = [record["reason"]]
         elif missing := measured_so_far(record):

@@ -438,11 +438,12 @@ def test_differences_of_pairs_stand_beside_those_of_retraining(monkeypatch):
     monkeypatch.setattr(defence, "with_values", lambda *_: values)
     monkeypatch.setattr(defence, "in_print", lambda *_: {"roby_original_natural": 0.5,
                                                          "roby_original_robust": 0.3})
-    monkeypatch.setattr(ranking, "spread", lambda *_: {"limit": 0.1, "model": "LeNet", "data": "MNIST"})
+    monkeypatch.setattr(ranking, "limits", lambda *_: ({"MNIST": 0.1}, "LeNet"))
     facts = defence.within_chance(TEN, TEN, TEN)
     assert (facts["within"], facts["pairs"], facts["paper"]) == (2, 3, 0)
-    monkeypatch.setattr(ranking, "spread", lambda *_: {})
-    assert defence.within_chance(TEN, TEN, TEN) == {}
+    assert (facts["limits"], facts["model"]) == ("0.10 on MNIST", "LeNet")
+    monkeypatch.setattr(ranking, "limits", lambda *_: ({}, ""))
+    assert not defence.within_chance(TEN, TEN, TEN)
 
 
 def test_dots_stand_beside_published_values():

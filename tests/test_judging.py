@@ -604,7 +604,7 @@ def test_a_table_whose_values_are_all_there_lacks_nothing():
     part = record.build(item, results, runs, rows=[{"n": "0", "x": Cell(50.0, of=5)}])
     assert whole["verdict"] == "confirmed"
     assert part["verdict"] == "undecided" and part["reason"].endswith("missing: 1 of 2 runs")
-    assert pieces.measured_so_far(part) == "1 of 2 runs, 5 of 9 images"
+    assert pieces.measured_so_far(part) == "1 of 2 runs, with 5 of 9 images"
 
 
 @given(st.permutations(cells(3, 1, 2) + cells(1, status="proxy")))

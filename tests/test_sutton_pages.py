@@ -260,7 +260,7 @@ def test_the_box_on_traffic_signs_names_the_odd_pair_of_lowest_accuracy():
     facts = study.facts_of_signs(with_accuracy(runs, 0, 30), shares, 5)
     assert prose.fill(study.limit_of_signs(facts), facts) == (
         "All 1 belong to *end of no passing – keep right*, whose network is the least accurate (94%; paper: "
-        "98%) (1 training failed).")
+        "98%); 1 training failed.")
     alike = shares | {DELTAS[0]: {NEXT[0]: {"test": 0}, NEXT[1]: {"test": 1.8}}}
     facts = study.facts_of_signs(runs, alike, 5)
     assert "right* (paper: likewise), whose" in prose.fill(study.limit_of_signs(facts), facts)
@@ -517,7 +517,8 @@ def test_the_box_on_training_with_noise_follows_the_pairs_and_the_fall():
     assert facts["alone"] and facts["few"] and facts["where"] == "one of nine class pairs"
     assert facts["fall"] == {"flipped": 17, "counted": 17} and facts["zero"] == {"none": 1, "most": 1}
     assert (facts["none"], facts["most"], facts["accuracy"]["most"]) == (68, 51, 96)
-    assert facts["counted"] == {"none": 69, "most": 52}
+    assert facts["counted"] == {"none": 69, "most": 52} and facts["rows"]["found"] == "68, 69, 70, 51"
+    assert facts["mixed"] and not training_noise.box_facts(levels(68.0, 60.0, 51.0))["mixed"]
     assert facts["paper"]["none"] == pytest.approx(88.33) and facts["paper"]["most"] == pytest.approx(75.66)
     assert not training_noise.box_facts(levels(68.0, 69.0, 70.0, 69.0, problems=5))["fewer"]
     fewer = training_noise.box_facts(levels(68.0, 69.0, 70.0, 51.0, problems=9))

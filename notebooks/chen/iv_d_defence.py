@@ -186,8 +186,8 @@ page.text(BOTH, defence.facts,
           "In the {upper.of} best protected pairs ROBY rises on clean images in {upper.rise} and falls on "
           "adversarial ones in {upper.fall}.")
 page.text((*BOTH, again), defence.within_chance,
-          "Two trainings of {model} differ on {data} by more than {limit:.2f} in 5% of cases. {within} of "
-          "our {pairs} changes on clean images are smaller, {paper} of the published. Single changes of this "
+          "Two trainings of {model} differ in 5% of cases by more than {limits}. {within} of our {pairs} "
+          "changes on clean images are smaller than that, {paper} of the published. Single changes of this "
           "size show little; that all published ones have one sign shows more.")
 
 # %% [markdown]
@@ -307,10 +307,10 @@ page.box(
     ": of {true.original.of} networks, each trained without and with attacked (adversarial) images, "
     "{true.original.below} get a smaller ROBY on clean images (paper: {true.original.paper}).",
     "On adversarial images {true.adversarial.below} do (paper: {true.adversarial.paper})."
-    + " No change on clean images is larger than what retraining {chance.model} alone can cause (over "
-    "{chance.limit:.2f} in an estimated 5% of cases)." * bool(chance and chance["within"] == chance["pairs"]),
-    "Our robust networks had less training than the natural ones, and the attack still flips most labels of "
-    "{unprotected} of them."
+    + " {chance.within} of {chance.pairs} changes on clean images are no larger than what retraining "
+    "{chance.model} alone can cause (in an estimated 5% of cases more than {chance.limits})." * bool(chance),
+    "{short} of our robust networks had less training than the natural ones, and the attack still flips most "
+    "labels of {unprotected}."
     * bool(facts and facts["short"] and facts["unprotected"]),
     facts=facts and facts | {"chance": chance}, results=BOTH,
     picture=defence.draw_slopes(*best) if facts else None,

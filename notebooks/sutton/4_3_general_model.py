@@ -157,9 +157,8 @@ nearest = max((c for c in cone if c["bound"] < 0.5), key=lambda c: c["probabilit
 
 # %%
 loose = [times(last[item]["bound"] - last[item]["exact"]) for item in ("theorem-9", "theorem-11")]
-display.say("The bounds of Theorems 9 and 11 are near where the picture shows them. At "
-            f"n = {DIMENSIONS[-1]:,} these bounds exceed the exact values by factors of {loose[0]} and "
-            f"{loose[1]}.")
+display.say("In the dimensions of the picture the bounds of Theorems 9 and 11 lie near the exact values. At "
+            f"n = {DIMENSIONS[-1]:,} they exceed them by factors of {loose[0]} and {loose[1]}.")
 
 # %% [markdown]
 # ## Three things to remember

@@ -169,7 +169,7 @@ page.text((trained, pages, as_printed), lambda *frames: study.close_to_literal(*
           "{used} of them had a part in the choice.")
 
 # %% [markdown]
-# ### On clothes and traffic signs the choice does not carry over
+# ### On clothes and traffic signs our choice fits less well
 #
 # The misfits on deer – horse and aeroplane – cat made the choice, so they do not test it; trial runs had trained the chosen network on two further
 # pairs. The test has class pairs that were used for neither: five of CIFAR-10, drawn at random, two of traffic signs and two of Fashion-MNIST. Of
@@ -183,8 +183,8 @@ page.text(tested, lambda *frames: study.test_in_words(PAPER, *frames))
 page.text((clothes, on_clothes), lambda *frames: study.facts_of_clothes(PAPER, *frames),
           "Among the {networks} nearest of the twelve, the same rule on dress and coat alone chooses our "
           "training again: its misfit there is {misfit:.1f}, in units of Fashion-MNIST (the next, {second}: "
-          "{other:.1f}; in units of CIFAR-10 the rule chooses {same}). On the pairs that test it, it is "
-          "{tests}.")
+          "{other:.1f}; in units of CIFAR-10 the rule chooses {same}). On the pairs that test it, its misfit "
+          "is {tests}.")
 
 # %% [markdown]
 # ## Where it differs, and why

@@ -173,7 +173,7 @@ page.text(again, lambda u: figures.retrained_in_words(u, SHARES, CLASSES))
 #
 # ## Two things to remember
 #
-# 1. Noise of the attack's norm finds nothing on clothes either.
+# 1. On clothes, too, noise of the attack's norm flips few images or none.
 # 2. Neither the printed training nor ours gives the published share of attackable images.
 #
 # ## Try it

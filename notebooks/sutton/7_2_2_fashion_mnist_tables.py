@@ -53,8 +53,7 @@ NEXT = problems_of(len(CLASSES))
 scale = page.scale(**experiments.FASHION_MNIST | {"quick": experiments.FASHION_MNIST["smoke"]})
 pairs = page.results(experiments.fashion_mnist)
 again = page.results(experiments.fashion_mnist_retrained, optional=True)
-page.text((pairs, again), lambda u, more: figures.scale_words(
-    figures.with_second(u, more), len(pairs.published)))
+page.text((pairs, again), lambda u, more: figures.scale_words(u, len(pairs.published), more))
 
 # %% [markdown]
 # ## Table 19: the ten classes

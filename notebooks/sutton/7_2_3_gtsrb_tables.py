@@ -54,8 +54,7 @@ NEXT = problems_of(len(CLASSES))
 scale = page.scale(**experiments.GTSRB | {"quick": experiments.GTSRB["smoke"]})
 pairs = page.results(experiments.gtsrb)
 again = page.results(experiments.gtsrb_retrained, optional=True)
-page.text((pairs, again), lambda u, more: figures.scale_words(
-    figures.with_second(u, more), len(pairs.published)))
+page.text((pairs, again), lambda u, more: figures.scale_words(u, len(pairs.published), more))
 
 # %% [markdown]
 # ## Table 22: the signs

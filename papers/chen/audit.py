@@ -111,8 +111,8 @@ def closer_than_sampling_error(p):
         i = int(np.argmin(np.diff(rate)))
         closest[data] = (rate[i + 1] - rate[i], np.sqrt(rate[i] * (1 - rate[i]) / n))
     return p.finding("table-1",
-                     "Smallest difference of neighbouring attack success rates, and the standard error of "
-                     "one rate",
+                     "Smallest difference of neighbouring attack success rates (L∞), and the standard error "
+                     "of one rate",
                      numbers={d: c[0] for d, c in closest.items()},
                      ours={d: c[1] for d, c in closest.items()},
                      use="Some neighbours cannot be ranked by 10,000 images.")

@@ -113,7 +113,7 @@ def lessons(runs):
     second = prose.fill(
         f"On {{n}} fully connected networks the unscaled overlap of classes {verbs['overlap_2']} the attack "
         f"(rank correlation {{overlap_2:.2f}}); ROBY {verbs['roby_2']} it ({{roby_2:.2f}}). "
-        "Four CNNs a data set are too few to show this of either.", facts) if verbs else (
+        "Four CNNs a data set are too few to judge either.", facts) if verbs else (
         "A width that is missing leaves open what ROBY follows.")
     return ("1. A trend over sizes needs several trainings of each size, trained to the same point.\n"
             f"2. {second}\n3. An attack that flips all, or hardly any, cannot order networks.")
@@ -153,15 +153,21 @@ def on_colour(runs, printed):
 def box_facts(runs, again, published):
     """For the box on width: `ends`, ROBY over trainings of the narrowest network, and published.
 
-    `resists` says whether the weaker attack flips the fewest labels of the widest network; `text` is the
-    success of the paper's attack, `printed` what the paper prints of it.
+    `resists` says whether the weaker attack flips the fewest labels of the widest network, `apart` from how
+    many of the others its 95% interval over images is apart; `text` is the success of the paper's attack,
+    `printed` what the paper prints of it.
     """
     facts = ends(runs) if len(runs) else {}
     _, seeds = ranking.trainings(runs, again, ranking.MNIST) if facts else ((), ())
     if len(seeds) < 2:
         return {}
     widths, printed = by_size(runs)["neurons"], [published[model] for model in figures.WIDER]
-    return facts | {"seeds": len(seeds), "resists": widths.asr_third.iloc[-1] == widths.asr_third.min(),
+    ends_of = {experiments.SPELT[run["model"]]: figures.percent(run, "third")[1:]
+               for run in runs.to_dict("records")}
+    *others, last = (ends_of[model] for model in figures.WIDER)
+    apart = sum(low > last[1] or high < last[0] for low, high in others)
+    return facts | {"apart": apart, "alike": apart < len(others), "seeds": len(seeds),
+                    "resists": widths.asr_third.iloc[-1] == widths.asr_third.min(),
                     "flipped": {end: 100 * facts[end]["asr_third"] for end in ("first", "last")},
                     "falling": f"falls in {facts['falls']} of {facts['steps']} steps of width",
                     "text": figures.between(100 * widths.asr_text),

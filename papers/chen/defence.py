@@ -143,22 +143,23 @@ def facts(*frames):
                       "fall": sum(gap < 0 for gap in gaps["adversarial"][:half])} if half > 1 else None,
             **{f"{kind}_{name}": figures.between((pair[n][name] for pair in both.values()), unit="", digits=9)
                for n, kind in enumerate(KINDS) for name in ("epochs", "images_train")},
-            "short": any(pair[1]["images_train"] < pair[0]["images_train"] for pair in both.values())}
+            "short": sum(any(pair[1][name] < pair[0][name] for name in ("images_train", "epochs"))
+                         for pair in both.values())}
 
 
 def within_chance(natural, robust, again):
-    """Facts: in how many pairs ROBY on clean images differs by less than `limit`, which two trainings of one
-    network exceed with probability 5%; in how many the published values do. {} of no further training.
+    """Facts: in how many pairs ROBY on clean images differs by less than `ranking.limit` on their data set;
+    in how many the published values do. {} of no further training.
     """
-    both, spread = pairs(natural, robust), ranking.spread(natural, again)
-    if not both or not spread:
-        return {}
-    some = with_values(both, TRUE, "original")
+    by_data, model = ranking.limits(natural, again)
+    some = with_values(pairs(natural, robust), TRUE, "original")
+    both = [(row.robust - row.natural, name) for name, row in some.iterrows() if name[0] in by_data]
     paper = [in_print(*name)["roby_original_robust"] - in_print(*name)["roby_original_natural"]
-             for name in some.index]
-    return {"within": int(((some.robust - some.natural).abs() < spread["limit"]).sum()), "pairs": len(some),
-            **{name: spread[name] for name in ("limit", "model", "data")},
-            "paper": int((np.abs(paper) < spread["limit"]).sum())}
+             for _, name in both]
+    within, published = (sum(abs(change) < by_data[name[0]] for change, (_, name) in zip(changes, both))
+                         for changes in ([change for change, _ in both], paper))
+    return both and {"within": within, "pairs": len(both), "paper": published, "model": model,
+                     "limits": ", ".join(f"{largest:.2f} on {data}" for data, largest in by_data.items())}
 
 
 def shorter(*frames):

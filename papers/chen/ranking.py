@@ -200,7 +200,7 @@ ATTACKS = {"data set": "data set", "attack": "attack", "n": "networks", "ours": 
 def suspected(runs):
     """A row a reading of the text's PGD: success on each network (percent), and how far from the published.
 
-    `deviation` is the mean absolute one in points, over the networks that have the reading.
+    `deviation` is the mean absolute one in points; None where a network does not have the reading.
     """
     paper, rates = published("asr_inf", "MNIST"), {}
     for u in runs.to_dict("records"):
@@ -212,13 +212,13 @@ def suspected(runs):
         for words, share in shares.items():
             rates.setdefault(words, {})[experiments.SPELT[u["model"]]] = 100 * share
     return [{"reading": "published", **{m: paper[m] for m in next(iter(rates.values()))}}] + [
-        {"reading": words, **nets, "deviation": float(np.mean([abs(nets[m] - paper[m]) for m in nets]))}
-        for words, nets in rates.items()]
+        {"reading": words, **nets, "deviation": float(np.mean([abs(nets[m] - paper[m]) for m in nets]))
+         if len(nets) == len(runs) else None} for words, nets in rates.items()]
 
 
 def of_suspects(runs):
     """For a sentence: the reading with the smallest deviation, and the text's; {} of fewer networks."""
-    rows = {row["reading"]: row["deviation"] for row in suspected(runs)[1:]}
+    rows = {row["reading"]: row["deviation"] for row in suspected(runs)[1:] if row["deviation"] is not None}
     best = min(rows, key=rows.get, default=None)
     text = rows.get(experiments.SUSPECTS["text"])
     return {} if len(runs) < 3 else {
@@ -268,6 +268,8 @@ def measured(runs):
             for name in ("MNIST", "Fashion-MNIST", "CIFAR-10")),
         **{size: figures.between(sizes, unit="", digits=9)
            for size, sizes in runs.loc[(rows.dataset == MNIST).values, [*experiments.natural.sizes]].items()},
+        "reached": ", ".join(f"{int(rows.matched[rows.dataset == name].sum())} on {name}"
+                             for name in ("MNIST", "Fashion-MNIST", "CIFAR-10")),
         "epochs": figures.between(nets.epochs, unit=""), "accuracy": figures.between(100 * nets.acc),
         **{name: figures.between(100 * nets[f"asr_{name}"]) for name in ("text", "third")}}
 
@@ -357,13 +359,29 @@ def draw_ranks(runs):
     return display.dots(panels) if panels else None
 
 
+def limit(seeds):
+    """ROBY's difference that two further trainings of one network exceed with probability 5%.
+
+    By Student's t, since few trainings, `seeds`, estimate the deviation.
+    """
+    return float(stats.t.ppf(0.975, len(seeds) - 1) * np.sqrt(2) * seeds.roby_2.std())
+
+
+def limits(runs, again):
+    """`{data set: limit}`, of those on which a network was trained again, and the networks' names."""
+    seeds = {data: trainings(runs, again, data)[1] if len(runs) else ()
+             for data in experiments.DATASETS.values()}
+    there = {data: some for data, some in seeds.items() if len(some) > 1}
+    names = {name for some in there.values() for name in some.model}
+    return {data: limit(some) for data, some in there.items()}, " and ".join(sorted(names))
+
+
 def spread(runs, again, data=MNIST):
     """Facts: how ROBY (L2) spreads over trainings of one network, and over networks trained once each.
 
     Standard deviations with their 95% intervals, for normally distributed scores; how many pairs of networks
-    lie further apart than `limit`, which the difference of two further trainings of one network exceeds with
-    probability 5% (by Student's t: few trainings estimate the deviation); how ROBY ranks the trainings beside
-    the weaker attack. {} of fewer than two trainings.
+    lie further apart than `limit`; how ROBY ranks the trainings beside the weaker attack. {} of fewer than
+    two trainings.
     """
     nets, seeds = trainings(runs, again, data) if len(runs) else ((), ())
     if len(nets) < 2 or len(seeds) < 2:
@@ -373,9 +391,9 @@ def spread(runs, again, data=MNIST):
         free, sd = len(some) - 1, float(some.std())
         low, high = sd * np.sqrt(free / stats.chi2.ppf((0.975, 0.025), free))
         facts[who] = {"n": len(some), "sd": sd, "low": float(low), "high": float(high)}
-    limit = stats.t.ppf(0.975, facts["seeds"]["n"] - 1) * np.sqrt(2) * facts["seeds"]["sd"]
+    largest = limit(seeds)
     gaps = np.abs(np.subtract.outer(nets.roby_2.values, nets.roby_2.values))[np.triu_indices(len(nets), 1)]
-    return facts | {"limit": float(limit), "pairs": len(gaps), "apart": int((gaps > limit).sum()),
+    return facts | {"limit": largest, "pairs": len(gaps), "apart": int((gaps > largest).sum()),
                     "rank": agreement(seeds.roby_2, seeds.asr_third),
                     "flipped": figures.between(100 * seeds.asr_third)}
 

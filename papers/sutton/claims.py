@@ -636,8 +636,8 @@ def rarer(rows, cifar10, fashion, signs):
     medians = {name: float(numbers_in(table, "test").median()) for name, table in medians.items()}
     text = ", ".join(f"{name} {number(v, digits=3)}%" for name, v in medians.items())
     return share < min(medians.values()), (
-        f"ImageNet {number(float(share), digits=3)}%; medians over problems: {text} (tested: less than each "
-        "of these; “significantly” names no bound)")
+        f"ImageNet {number(float(share), digits=3)}%; medians over all pairs measured: {text} (tested: less "
+        "than each of these; “significantly” names no bound)")
 
 
 for _item in ("figure-21", "figure-22"):

@@ -42,17 +42,24 @@ def example(runs, label):
 
 
 # ---- how much was measured -------------------------------------------------------------------------------
-def scale_words(runs, of):
-    """On how many problems and images the results of a page rest, those of failed trainings too."""
+def scale_words(runs, of, again=()):
+    """On how many problems and images the results of a page rest, those of failed trainings too.
+
+    again   further trainings, of which some may stand `with_second` in the place of failed ones
+    """
+    second = second_trainings(runs, again) if len(again) else {}
+    runs = with_second(runs, again) if second else runs
     parts = [run[split] for run in runs.to_dict("records") for split in tables.SPLITS]
     images, correct = (sum(part["accuracy"][key] for part in parts) for key in ("of", "hits"))
     tried, flipped = (sum(tables.flipped_by_step(part)[key] for part in parts) for key in ("of", "hits"))
     zero = sum(part["saturated"] for part in parts)
     failed = zero - sum(part["saturated"] for split in tables.SPLITS for part in learned(runs)[split])
     perturbed = sum(tables.share(part, DELTAS[0])["of"] for part in parts)
-    return (f"{len(runs)} of {counted(of, 'class pair')} are measured. Of their {images:,} training and test "
-            f"images, {correct:,} are correctly classified, and {tried:,} of these were attacked. A step "
-            f"flips {flipped:,}; {zero:,} more have a gradient of exactly zero and count as attackable"
+    return (f"{len(runs)} of {counted(of, 'class pair')} are measured"
+            + (f", {len(second)} of them by a further training" if second else "")
+            + f". Of their {images:,} training and test images, {correct:,} are correctly classified, and "
+f"{tried:,} of these were attacked. A step flips {flipped:,}; {zero:,} more have a gradient of "
+            "exactly zero and count as attackable"
             + (f" ({failed:,} of these belong to pairs whose training failed)" if failed else "")
             + f". {perturbed:,} of the flipped ones were perturbed at random.")
 

@@ -543,12 +543,15 @@ def facts_of_signs(runs, printed, of):
     """`figures.box_facts` of traffic signs; where noise of the attack's norm flips images of one pair alone,
     its name and accuracies, too.
 
-    "lowest" says whether no other network whose training succeeded has a lower accuracy.
+    "lowest" says whether no other network whose training succeeded has a lower accuracy, "off" how far the
+    attackable share of a pair is from the published one, in points.
     """
-    facts = figures.box_facts(runs, printed, of)
+    facts, good = figures.box_facts(runs, printed, of), figures.by_problem(figures.learned(runs))
+    off = [abs(tables.percent(u["test"], "attack") - printed["attack"][p]["test"])
+           for p, u in good.items() if p in printed["attack"]]
+    facts = facts and facts | {"off": {"least": min(off, default=None), "most": max(off, default=None)}}
     if len(facts.get("odd", ())) != 1:
         return facts
-    good = figures.by_problem(figures.learned(runs))
     accuracy = {p: tables.percent(u["test"], "accuracy") for p, u in good.items()}
     odd, = facts["odd"]
     return facts | {"odd_pair": figures.name(odd, experiments.CLASSES["gtsrb"]),
@@ -565,7 +568,7 @@ def limit_of_signs(facts):
     one = facts["failed"] == 1
     if facts["lowest"]:
         words += ", whose network is the least accurate ({odd_accuracy:.0f}%; paper: {odd_paper:.0f}%)"
-        failed = " ({failed} " + ("training" if one else "trainings") + " failed)"
+        failed = "; {failed} " + ("training" if one else "trainings") + " failed"
     else:
         failed = "; training failed on " + ("another pair" if one else "{failed} other pairs")
     return words + failed * bool(facts["failed"]) + "."

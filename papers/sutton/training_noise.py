@@ -14,7 +14,7 @@ from papers.sutton.claims import AVERAGED, PAPER, average
 from report import display
 
 KINDS, LEVELS = {"cube": "L∞", "ball": "L2"}, (1, 2, 3)
-STRONGEST = LEVELS[-1:]     # box and page compare it with no noise
+STRONGEST = LEVELS[-1:]
 NUMBER = {(kind, n): 11 + 2 * n + (kind == "ball") for n in LEVELS for kind in KINDS}    # of tables
 QUANTITIES = {"accuracy": ("accuracy", None), "susceptibility": ("adversarial_susceptibility", None),
               **{norm: ("adv_attack_norm", norm) for norm in tables.NORMS}}     # of a panel, with its norm
@@ -43,6 +43,11 @@ def at(runs, kind, n):
     """`{class_a: run}` of a kind and level of noise, which is the last part of a run's name."""
     return {u["class_a"]: u for u in runs[runs.noise == kind].to_dict("records")
             if u["run"].endswith(f"-{n}")}
+
+
+def whole(kind, runs):
+    """The levels of a kind of noise that are measured on as many problems as the strongest."""
+    return [n for n in LEVELS if len(at(runs, kind, n)) >= len(at(runs, kind, *STRONGEST))]
 
 
 def misfit(runs, reading):
@@ -173,7 +178,11 @@ def rows_of_counting(runs, without):
 
 # ---- the box ---------------------------------------------------------------------------------------------
 def box_facts(levels):
-    """What the box names of the `curves` of L-infinity noise: without noise and with the strongest."""
+    """What the box names of the `curves` of L-infinity noise: each level, none and the strongest.
+
+    fewer   whether the strongest lowers the attackable share, zero gradients counted or not
+    mixed   whether it does while a weaker one raises it, either way
+    """
     if len(levels) < 2 or None in [v["susceptibility"]["train"] for v in levels.values()]:
         return {}
     first, *_, last = levels.values()
@@ -183,8 +192,15 @@ def box_facts(levels):
     fall = {"flipped": flipped["none"] - flipped["most"], "counted": counted["none"] - counted["most"]}
     paper = {name: published("cube", n, panel, "train", problems) for name, n, panel in (
         ("none", 0, "susceptibility"), ("most", 3, "susceptibility"), ("accuracy", 3, "accuracy"))}
+    there = [int(name.split()[1]) for name in levels]
+    rows = {reading: [v["readings"][reading]["susceptibility"] for v in levels.values()]
+            for reading in ("found", "lost")} | {
+        "paper": [published("cube", n, "susceptibility", "train", problems) for n in there]}
+    fewer = min(fall.values()) > 0
+    raised = any(max(rows[reading][1:-1], default=0) > rows[reading][0] for reading in ("found", "lost"))
     return {"pairs": len(problems), "alone": len(problems) == 1, "few": len(problems) < ENOUGH,
-            "where": in_words(problems), "fewer": min(fall.values()) > 0, "fall": fall, **flipped,
+            "where": in_words(problems), "fewer": fewer, "mixed": fewer and raised, "fall": fall, **flipped,
+            "rows": {name: ", ".join(f"{share:.0f}" for share in row) for name, row in rows.items()},
             "counted": counted, "paper": paper,
             "zero": {name: counted[name] - flipped[name] for name in ends},
             "accuracy": {name: v["accuracy"]["train"] for name, v in ends.items()}}
