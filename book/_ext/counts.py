@@ -12,7 +12,7 @@ from places import label, pages, place
 from report import display, numbers, record, reference, scatter
 from report.comparison import MARKS
 from report.display import badge, markdown_table
-from report.verdict import COUNTED, NOT_MEASURED, NOTHING, VERDICTS
+from report.verdict import CONFIRMED, COUNTED, NOT_MEASURED, NOTHING, VERDICTS
 
 OF_NUMBERS = ("measured", *MARKS, "not comparable", "not measured")
 
@@ -113,11 +113,13 @@ def headline(_):
     confirmed, refuted, undecided = (words.get(word, 0) for word in COUNTED)
     others = sum(words.values()) - confirmed - refuted - undecided
     near, open_, differ = (counts[mark] for mark in MARKS)
+    alone = sum(kept["verdict"] == CONFIRMED and not any(c["mark"] for c in kept["cells"])
+                for _, kept, *_ in results() if kept)
     return (f"The papers have {sum(words.values())} tables, figures, algorithms and theorems. "
-            f"Of these, **{confirmed}** are confirmed, **{refuted}** not confirmed and **{undecided}** "
-            f"undecided. The other {others} have nothing to confirm (theory, code, drawings, lists) or are "
-            f"not measured on the paper's networks and data. The papers print {published:,} measured "
-            f"numbers, and **{counts['measured']:,}** of them are measured here in the same way: "
+            f"Of these, **{confirmed}** are confirmed ({alone} by statements alone), **{refuted}** not "
+            f"confirmed and **{undecided}** undecided. The other {others} have nothing to confirm (theory, "
+            "code, drawings, lists) or are not measured on the paper's networks and data. The papers print "
+            f"{published:,} measured numbers, and **{counts['measured']:,}** of them are measured here in the same way: "
             f"**{near:,}** come out near the published one (≈), {differ:,} differ (≠), and for {open_:,} our "
             f"trainings or images are too few to tell (?). Of {len(tested):,} tested "
             f"statements on measured tables and figures, **{sum(tested):,}** came out here, too.")

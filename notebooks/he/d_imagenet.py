@@ -161,7 +161,7 @@ page.text(examples, lambda runs: photographs.sizes(runs) | {"full": vars(page.fu
 # %%
 enough = next((models for models, (_, new) in shares.items() if new >= 0.9), None)
 display.show(display.folded("Answers", (
-    f"1. {f'{enough}, the smallest of the numbers tried' if enough else 'More than these'}, with the "
+    f"1. {f'{enough}, the smallest such number tried' if enough else 'More than these'}, with the "
     "settings above.\n"
     "2. Not known yet: nobody has run it for this book.")))
 
@@ -234,7 +234,7 @@ low, high = (facts["attacked"][end] if facts else None for end in ("low", "high"
 page.box(
     "On photographs, does an attack built to withstand noise defeat a vote over noisy copies?",
     f"{'Mostly not' if low > 50 else 'Mostly' if high < 50 else 'Undecided'}"
-    f"{': it withstands the noise it was built with, new noise less' * overfits}."
+    f"{'. It withstands the noise it was built with, new noise less' * overfits}."
     if facts else "Not measured yet.",
     "The vote is right on {attacked.hits} of {attacked.of} attacked photographs (95%: {attacked.low:.0f} to "
     "{attacked.high:.0f}%); " + "with those misclassified before, " * wrong_before

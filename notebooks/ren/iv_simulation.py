@@ -166,8 +166,8 @@ page.text(searches, figures.stopped,
 # %%
 page.text((searches, variants), trainings.what_training_does,
           "In {outliers} of {rows} rows of our recipe the published value lies more than {margin} outside "
-          "the range of our networks: {outside}. The variants of A and C bring {removed} of these into "
-          "their range. The largest distances of a published value "
+          "the range of our networks: {outside}. The variants of A and C (none of B was tried) bring "
+          "{removed} of these into their range. The largest distances of a published value "
           "from the range of each variant are "
           "{variants}. Trainings that were not tried may be the cause.")
 page.text(searches, trainings.deviations,

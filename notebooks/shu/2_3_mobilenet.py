@@ -161,7 +161,7 @@ page.text(sweeps, lambda runs: beyond.at_size(bim(runs), "table-10", FEW),
 page.text(sweeps, lambda runs: beyond.on_noise(bim(runs), "table-10"), beyond.ON_NOISE)
 
 # %% [markdown]
-# ### With values that all examples change, few images have a box on which only some networks err
+# ### With values that all examples change, few images have a box of type 1 or 3
 #
 # The images are five of each class. The target of each image is the class with the second largest logit; shares are of all fifty.
 

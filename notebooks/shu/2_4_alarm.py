@@ -198,7 +198,7 @@ page.text(fifty, alarms.over_boxes,
 #
 # A box is of type 1 if the attacked network misclassifies at least half of its samples and another one at
 # most 5%. It is of type 2 if every network misclassifies at least a quarter. It is of type 3 if the attacked network misclassifies at most 5%
-# and another one at least half. With these, each of the six boxes of Table 2 has a type. The function
+# and another one at least half. With these, each of the paper's six boxes (Table 2) has a type. The function
 # below must agree with the fast code; two versions with an error built in must not. {ref}`Section 2.1 <shu-2-1>` calls the types *attacked
 # network's boundary*, *transferable* and *other networks' errors*.
 
@@ -264,7 +264,7 @@ page.box(
     "Yes, if made against one network: {networks} nearly always disagree, seldom on clean images.",
     "At least two disagree on {attack.percent:.0f}% of adversarial images of {attack.digits} digits that "
     "all {networks} classify correctly (95%: {attack.low:.1f} to {attack.high:.1f}%; the attacked one always "
-    "errs), on {noise.percent:.1f}% of them with noise as large. On {clean.of:,} "
+    "errs), on {noise.percent:.1f}% of these digits with noise as large before clipping. On {clean.of:,} "
     "clean digits that the attacked network gets right, they disagree on {clean.percent:.1f}%.",
     "No attack aimed at all {networks} networks.",
     facts=facts, picture=alarms.draw_alarms(facts, digits) if facts else None, results=(clean, fifty),

@@ -124,6 +124,8 @@ def lessons(rows, runs):
                 "make a correlation by themselves.\n3. Compare each cheap measure with the margin of the "
                 "logits, which costs one forward pass.")
     natural = ("without them it is {natural.is:.2f}, too." if own["stays"] else
+               "without them it is {natural.is:.2f}; both intervals reach below zero."
+               if own["value"]["low"] < 0 else
                "without them it is {natural.is:.2f}, with an interval that reaches below zero.")
     return prose.fill("1. Repeat a ranking of networks without the adversarially trained ones: they alone "
                       "can make the correlation. The {name} has {value.is:.2f} over all; " + natural
