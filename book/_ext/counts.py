@@ -119,7 +119,8 @@ def headline(_):
             f"Of these, **{confirmed}** are confirmed ({alone} by statements alone), **{refuted}** not "
             f"confirmed and **{undecided}** undecided. The other {others} have nothing to confirm (theory, "
             "code, drawings, lists) or are not measured on the paper's networks and data. The papers print "
-            f"{published:,} measured numbers, and **{counts['measured']:,}** of them are measured here in the same way: "
+            f"{published:,} measured numbers, and **{counts['measured']:,}** of them are measured here in "
+            "the same way: "
             f"**{near:,}** come out near the published one (≈), {differ:,} differ (≠), and for {open_:,} our "
             f"trainings or images are too few to tell (?). Of {len(tested):,} tested "
             f"statements on measured tables and figures, **{sum(tested):,}** came out here, too.")

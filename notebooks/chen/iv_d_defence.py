@@ -304,13 +304,13 @@ mixed = not facts or facts["true"]["original"]["below"] < 0.9 * facts["true"]["o
 page.box(
     "Is ROBY, a robustness score, smaller (better) after adversarial training?",
     ("Only for some of our networks" if mixed else "Yes") +
-    ": of {true.original.of} networks, each trained without and with attacked (adversarial) images, "
+    ": of {true.original.of}, each trained without and with attacked (adversarial) images, "
     "{true.original.below} get a smaller ROBY on clean images (paper: {true.original.paper}).",
     "On adversarial images {true.adversarial.below} do (paper: {true.adversarial.paper})."
-    + " {chance.within} of {chance.pairs} changes on clean images are no larger than what retraining "
-    "{chance.model} alone can cause (in an estimated 5% of cases more than {chance.limits})." * bool(chance),
-    "{short} of our robust networks had less training than the natural ones, and the attack still flips most "
-    "labels of {unprotected}."
+    + " {chance.within} of {chance.pairs} changes on clean images are no larger than retraining "
+    "{chance.model} can cause." * bool(chance),
+    "{short} robust networks had less training than the natural ones; the attack still flips most labels of "
+    "{unprotected}."
     * bool(facts and facts["short"] and facts["unprotected"]),
     facts=facts and facts | {"chance": chance}, results=BOTH,
     picture=defence.draw_slopes(*best) if facts else None,

@@ -311,8 +311,7 @@ page.box(
                 "Not clearly in our networks: the weaker attack flips fewer labels of a narrower one.")
     if facts else "We cannot tell yet: the widest network is not trained like the others.",
     "At a third of the paper's strength the attack flips {flipped.first:.0f}% of labels at {first.size} "
-    "neurons a layer, {flipped.last:.0f}% at {last.size}; at full strength {text} at every width (paper: "
-    "{printed}). Each width is compared by one training.",
+    "neurons a layer, {flipped.last:.0f}% at {last.size}; at full strength {text} (paper: {printed}).",
     "ROBY goes from {first.roby_2:.2f} to {last.roby_2:.2f} (paper: {paper.first.roby:.2f} to "
     "{paper.last.roby:.2f}); {seeds} trainings of the narrowest network alone have {seeds_low:.2f} to "
     "{seeds_high:.2f}.",

@@ -221,11 +221,11 @@ page.box(
                   "matters."),
         ("fewer", "Our strongest noise does, somewhat; in the paper it hardly matters."),
         "Not clearly; in the paper hardly."),
-    "From no noise to the strongest, a gradient step flips {rows.found}% of correctly classified CIFAR-10 "
+    "From no noise to the strongest, a step flips {rows.found}% of correctly classified CIFAR-10 "
     "training images ({where}). If images of zero gradient count as attackable, {rows.lost}% are (paper: "
     "{rows.paper}%). Our strengths are guesses.",
-    "The accuracy on training images falls from {accuracy.none:.1f} to {accuracy.most:.0f}%, and what is now "
-    "misclassified is not attacked.",
+    "Training accuracy falls from {accuracy.none:.1f} to {accuracy.most:.0f}%; what is misclassified is not "
+    "attacked.",
     facts=facts, picture=training_noise.draw_box(levels["cube"]),
     alt="Accuracy and attackable share over the strength of the noise, ours and the paper's.")
 

@@ -218,9 +218,9 @@ page.box(
     prose.first(facts, ("most", "Yes, mostly, although the paper chose them as probably more "
                                 "robust."),
                 "Yes, but fewer than half of them; the paper chose such signs as probably more robust."),
-    "A gradient step flips {step:.0f}% of test images; counting those of zero gradient, "
-    "{counted:.0f}% are attackable (paper, same {pairs} pairs: {paper.step:.0f}%; single pairs are "
-    "{off.least:.0f} to {off.most:.0f} points off). Of {perturbed} flipped "
+    "A gradient step flips {step:.0f}% of test images; with zero gradients {counted:.0f}% are attackable "
+    "(paper, same {pairs} pairs: {paper.step:.0f}%; single pairs {off.least:.0f} to {off.most:.0f} points "
+    "off). Of {perturbed} flipped "
     "images equally long noise flips {one} ({one_percent:.1f}%; paper: {paper.one:.1f}%).",
     study.limit_of_signs(facts), facts=facts,
     picture=figures.draw_means(figures.learned(signs), SHARES, CLASSES, facts.get("odd", ())),
