@@ -255,8 +255,7 @@ for item, (score, errors) in handmade.ERRORS.items():
 # %% [markdown]
 # ### Algorithm 1: FSA, FSD and ROBY
 # Algorithm 1 differs from the equations in two places. Its $\mathrm{FSA}_k$ is the width of a class, small for a narrow one; FSA is 1 minus the mean of
-# the rescaled widths. *norm* acts at the end on the lists of widths and overlaps, but in line 23 on one number, the mean distance; we apply it to the
-# list of distances.
+# the rescaled widths. *norm* acts at the end on the lists of widths and overlaps, in line 23 on one number, the mean; we take the list.
 
 # %%
 algorithm = handmade.checked(
@@ -312,7 +311,7 @@ page.box(
     "Not on simulated classes if norm rescales as in the later code: near and far ones then look alike.",
     "Over {n:,} arrangements whose centres lie up to fourfold farther apart its rank correlation with that "
     "distance is {roby.value:.2f} (95% interval {roby.low:.2f} to {roby.high:.2f}; wanted: −1). By the "
-    "paper's equations, which do not rescale overlaps, it is {equations.value:.3f}.",
+    "paper's equations (overlaps not rescaled) it is {equations.value:.3f}.",
     "The paper calls norm “the standardized function”, without a formula.",
     facts=FREE | {"n": scale.trials}, results=(), alt="Left a flat cloud of dots, right a falling band.",
     picture=handmade.draw_arrangements(ARRANGED))

@@ -304,17 +304,15 @@ best = page.best(dense, dense_again)
 facts = capacity.box_facts(*best, PUBLISHED)
 page.box(
     "Do wider networks resist attacks better, and does the ROBY score show it?",
-    prose.first(facts | {"unclear": facts["resists"] and facts["alike"]},
-                ("unclear", "Not shown: the widest resists a weaker attack best, but is clearly apart from only "
-                            "{apart} of {steps} narrower ones; ROBY {falling}."),
+    prose.first(facts, ("unclear", "Not shown: the widest resists a weaker attack best, but is clearly apart "
+                                   "from only {apart} of {steps} narrower ones; ROBY {falling}."),
                 ("resists", "Against a weaker attack the widest resists best; ROBY {falling}."),
                 "Not clearly in our networks: the weaker attack flips fewer labels of a narrower one.")
     if facts else "We cannot tell yet: the widest network is not trained like the others.",
     "At a third of the paper's strength the attack flips {flipped.first:.0f}% of labels at {first.size} "
     "neurons a layer, {flipped.last:.0f}% at {last.size}; at full strength {text} (paper: {printed}).",
     "ROBY goes from {first.roby_2:.2f} to {last.roby_2:.2f} (paper: {paper.first.roby:.2f} to "
-    "{paper.last.roby:.2f}); {seeds} trainings of the narrowest network alone have {seeds_low:.2f} to "
-    "{seeds_high:.2f}.",
+    "{paper.last.roby:.2f}); {seeds} trainings of the narrowest have {seeds_low:.2f} to {seeds_high:.2f}.",
     facts=facts, results=[dense], picture=capacity.draw_sizes(*best, PUBLISHED) if facts else None,
     alt="ROBY of each network beside the published values; small dots for trainings of the narrowest.")
 

@@ -158,9 +158,9 @@ page.text(tested, photographs.norms,
 # %%
 page.text(tested, photographs.beside_plane,
           "One sample in $10^{{{power:.0f}}}$ of ten times the norm crosses such a plane (exact value of "
-          "{{ref}}`Section 4.1 <sutton-4-1>`). An image that noise flips therefore has a boundary that is nearer than the attack "
-          "finds, or curved in many directions. Noise flips {ten} of {attacked} images here, so these runs "
-          "{outcome}.")
+          "{{ref}}`Section 4.1 <sutton-4-1>`). An image that noise flips therefore has a boundary that is "
+          "nearer than the attack finds, or curved in many directions. Noise flips {ten} of {attacked} "
+          "images here, so these runs {outcome}.")
 
 # %% [markdown]
 # ## Three things to remember

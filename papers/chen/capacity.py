@@ -154,8 +154,8 @@ def box_facts(runs, again, published):
     """For the box on width: `ends`, ROBY over trainings of the narrowest network, and published.
 
     `resists` says whether the weaker attack flips the fewest labels of the widest network, `apart` from how
-    many of the others its 95% interval over images is apart; `text` is the success of the paper's attack,
-    `printed` what the paper prints of it.
+    many of the others its 95% interval over images is apart, `unclear` that some are not; `text` is the
+    success of the paper's attack, `printed` what the paper prints of it.
     """
     facts = ends(runs) if len(runs) else {}
     _, seeds = ranking.trainings(runs, again, ranking.MNIST) if facts else ((), ())
@@ -166,8 +166,9 @@ def box_facts(runs, again, published):
                for run in runs.to_dict("records")}
     *others, last = (ends_of[model] for model in figures.WIDER)
     apart = sum(low > last[1] or high < last[0] for low, high in others)
-    return facts | {"apart": apart, "alike": apart < len(others), "seeds": len(seeds),
-                    "resists": widths.asr_third.iloc[-1] == widths.asr_third.min(),
+    resists = widths.asr_third.iloc[-1] == widths.asr_third.min()
+    return facts | {"apart": apart, "resists": resists, "unclear": resists and apart < len(others),
+                    "seeds": len(seeds),
                     "flipped": {end: 100 * facts[end]["asr_third"] for end in ("first", "last")},
                     "falling": f"falls in {facts['falls']} of {facts['steps']} steps of width",
                     "text": figures.between(100 * widths.asr_text),

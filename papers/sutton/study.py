@@ -224,8 +224,9 @@ HEADER_OF_TEST = {"data set": "data set", "problem": "problem"} | HEADER_OF_CLOT
 def _line(run, wanted, printed):
     """What the tables show of a run beside the published values: its columns, and both scores."""
     by_loss, by_zero = measured(run, zero=False), measured(run, zero=True)
-    zero = [100 * run[s]["saturated"] / run[s]["tried"] if run[s]["tried"] else np.nan for s in SPLITS]
-    return {**_cells(by_loss), "zero": "{:.1f} / {:.1f}".format(*zero),
+    zero = " / ".join(f"{100 * run[s]['saturated'] / run[s]['tried']:.1f}" if run[s]["tried"] else "–"
+                      for s in SPLITS)
+    return {**_cells(by_loss), "zero": zero,
             "score": score(by_loss, wanted, printed), "score_zero": score(by_zero, wanted, printed)}
 
 
