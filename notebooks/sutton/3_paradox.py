@@ -186,7 +186,7 @@ page.picture(
     recorded, draw_data_sets,
     caption="Attackable test images (flipped by a step along the gradient, or of zero gradient; of all that "
             "are classified correctly), and of these those that at least one noise sample flips, of two, "
-            "five and ten times the norm. Dots: median over pairs; lines: range over pairs; ticks: published.",
+            "five and ten times the norm. Dots: median over pairs; lines: range; ticks: published.",
     alt="Twelve rows, four a data set: the attack lies right of noise two and five times as long.")
 page.text(example, lambda runs: figures.paradox_data(runs)["test"],
           "For aeroplane against cat, at least one noise sample of ten times the norm flips "
