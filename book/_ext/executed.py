@@ -45,7 +45,7 @@ def parameter_table(facts, small):
     At full scale these are the published settings, and recorded runs may have smaller sizes.
     """
     rows = [[f"`{p['parameter']}`", "the profile's" if (v := facts["parameters"].get(p["parameter"])) is None
-             else f"`{v}`", p["meaning"], p["allowed"]]
+             else f"`{v}`" if v != "" else "empty", p["meaning"], p["allowed"]]
             for p in parameters.rows(parameters.script_of(facts["notebook"]))]
     title = "Parameters of this page's own small run (its results stand at the end)"
     whole = facts.get("profile") == "paper" and not small
