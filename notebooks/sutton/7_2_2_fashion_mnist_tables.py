@@ -70,7 +70,7 @@ page.table("table-19", (), lambda: tables.class_rows(reference.paper("sutton")["
 #
 # *Adversarial susceptibility* is the share of correctly classified images that are attackable: a step flips the label, or the loss gradient is
 # exactly zero. *Random susceptibility* is the share of the images that a step flips whose label at least one noise sample flips, too.
-# $\delta$ is the norm of the noise in units of the attack's; its four values are lost in the text and inferred ({ref}`sutton-7-2-1-tables`). Rows of
+# $\delta$ is the norm of the noise in units of the attack's; its four values are lost in these tables and inferred ({ref}`sutton-7-2-1-tables`). Rows of
 # random susceptibility stay empty for a pair without such a step.
 #
 # Section 3 says that the effects "are broadly consistent across all the datasets". "Broadly" names no bound, so it can be refuted but not
