@@ -431,6 +431,17 @@ def test_trainings_of_one_network_spread_beside_networks(monkeypatch):
     assert [len(line.get_xdata()) for line in ax.lines] == [3, 3, 10]      # the last are the paper's
 
 
+def test_each_network_trained_again_has_the_spread_of_its_own_trainings(monkeypatch):
+    monkeypatch.setattr(figures, "networks", lambda runs: runs)
+    once = pd.DataFrame({"dataset": "MNIST", "model": ["A", "B", "C"], "roby_2": [0.5, 0.9, 0.7]})
+    again = pd.DataFrame({"dataset": "MNIST", "model": ["A", "A", "B", "B"], "roby_2": [0.45, 0.55, 0.9, 0.9]})
+    first, second = ranking.retrained(once, again, pd.DataFrame(), again)
+    assert (first["network"], first["trainings"], first["span"], first["sd"]) == (
+        "A", 3, "0.450 to 0.550", "0.050")
+    assert (second["network"], second["interval"]) == ("B", "0.000 to 0.000")
+    assert {*ranking.trainings(once, again, "MNIST")[1].model} == {"A"}     # the first of both
+
+
 def test_differences_of_pairs_stand_beside_those_of_retraining(monkeypatch):
     values = pd.DataFrame({"natural": [0.5, 0.5, 0.5], "robust": [0.45, 0.7, 0.59]},
                           index=pd.Index([("MNIST", name) for name in "ABC"], tupleize_cols=False))

@@ -132,6 +132,8 @@ networks, robust, dense, convolutional, suspects = map(page.results, (
     experiments.suspects))
 natural = networks.only(figures.printed)
 again = page.results(experiments.natural_retrained, optional=True)
+dense_again, convolutional_again = (page.results(kind, plan=lambda scale: {}, optional=True) for kind in (
+    experiments.dense_retrained, experiments.convolutional_retrained))      # of IV.E
 page.text(natural, ranking.measured,
           "Networks measured so far: {counts}; a ranking needs all ten. Those of {data} were trained once "
           "each, for {epochs} epochs on {images_train} images; their test accuracy is {accuracy}. The "
@@ -195,6 +197,9 @@ page.text((natural, again), ranking.spread,
 for other in ("Fashion-MNIST", "CIFAR-10"):
     page.text((natural, again), lambda *frames, data=other: ranking.spread(*frames, data=data),
               "On {data} this limit is {limit:.2f}, and {apart} of {pairs} pairs differ by more.")
+page.extra("retrained", (natural, again, dense, dense_again, convolutional, convolutional_again),
+           ranking.retrained, "ROBY over trainings of one network that differ in the seed alone",
+           header=ranking.RETRAINED, fold="How far another training moves ROBY, by network")
 
 # %% [markdown]
 # ## Where it differs, and why

@@ -45,7 +45,7 @@ SETS = {"natural": (models.MODELS, _ORDER, NAMES), "robust": (models.MODELS, _OR
 CHEAP = ("lenet", "mobilenetv1", "mobilenetv2", "fcn-1", "fcn-2", "fcn-3", "cnn-2", "cnn-4")
 
 # A cheap network of each table, trained with further seeds: how far another training moves its values.
-AGAIN = {"natural": "lenet", "dense": "fcn-1", "convolutional": "cnn-4"}
+AGAIN = {"natural": ("lenet",), "dense": ("fcn-1", "fcn-2"), "convolutional": ("cnn-4",)}
 
 
 # ---- scales ----------------------------------------------------------------------------------------------
@@ -146,10 +146,10 @@ def plan(kind):
 
 
 def plan_again(kind):
-    """The plan of further trainings of a set's network in `AGAIN`, on each data set."""
+    """The plan of further trainings of a set's networks in `AGAIN`, on each data set."""
     def planned(scale):
         return {(data, name, seed): arguments | {"other_lengths": False, "seed": seed}
-                for (data, name), arguments in plan(kind)(scale).items() if name == AGAIN[kind]
+                for (data, name), arguments in plan(kind)(scale).items() if name in AGAIN[kind]
                 for seed in range(1, scale.again + 1)}
     return planned
 

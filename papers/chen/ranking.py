@@ -276,13 +276,17 @@ def measured(runs):
 
 # ---- boxes -----------------------------------------------------------------------------------------------
 def trainings(runs, again, data):
-    """`networks` of a data set, and the trainings of one of them that differ in their seed, it included."""
+    """`networks` of a data set, and the trainings of one of them that differ in their seed, it included.
+
+    Of several networks that were trained again, the first one of `again`.
+    """
     nets = figures.networks(runs)
     nets = nets[nets.dataset == data]
     if not len(again) or not len(nets):
         return nets, nets[:0]
     others = figures.networks(again)
     others = others[others.dataset == data]
+    others = others[others.model == others.model.iloc[0]] if len(others) else others
     return nets, pd.concat([nets[nets.model.isin(others.model)], others])
 
 
@@ -376,6 +380,36 @@ def limits(runs, again):
     return {data: limit(some) for data, some in there.items()}, " and ".join(sorted(names))
 
 
+RETRAINED = {"network": "network", "data set": "data set", "trainings": "trainings",
+             "span": "ROBY (L2), lowest to highest", "sd": "standard deviation", "interval": "95% interval"}
+
+
+def retrained(*frames):
+    """A row a network and data set trained with several seeds: how far ROBY (L2) moves.
+
+    frames   runs and further trainings, in turn
+    """
+    rows = []
+    for runs, again in zip(frames[::2], frames[1::2]):
+        if not len(runs) or not len(again):
+            continue
+        both = pd.concat(map(figures.networks, (runs, again)))
+        for (data, model), some in both.groupby(["dataset", "model"], sort=False):
+            if len(some) > 2:
+                sd, low, high = deviation(some.roby_2)
+                rows.append({"network": model, "data set": data, "trainings": len(some),
+                             "span": f"{some.roby_2.min():.3f} to {some.roby_2.max():.3f}", "sd": f"{sd:.3f}",
+                             "interval": f"{low:.3f} to {high:.3f}"})
+    return rows
+
+
+def deviation(scores):
+    """Their standard deviation and its 95% interval, for normally distributed scores."""
+    free, sd = len(scores) - 1, float(scores.std())
+    low, high = sd * np.sqrt(free / stats.chi2.ppf((0.975, 0.025), free))
+    return sd, float(low), float(high)
+
+
 def spread(runs, again, data=MNIST):
     """Facts: how ROBY (L2) spreads over trainings of one network, and over networks trained once each.
 
@@ -388,9 +422,7 @@ def spread(runs, again, data=MNIST):
         return {}
     facts = {"data": data, "model": seeds.model.iloc[0]}
     for who, some in (("seeds", seeds.roby_2), ("all", nets.roby_2)):
-        free, sd = len(some) - 1, float(some.std())
-        low, high = sd * np.sqrt(free / stats.chi2.ppf((0.975, 0.025), free))
-        facts[who] = {"n": len(some), "sd": sd, "low": float(low), "high": float(high)}
+        facts[who] = dict(zip(("n", "sd", "low", "high"), (len(some), *deviation(some))))
     largest = limit(seeds)
     gaps = np.abs(np.subtract.outer(nets.roby_2.values, nets.roby_2.values))[np.triu_indices(len(nets), 1)]
     return facts | {"limit": largest, "pairs": len(gaps), "apart": int((gaps > largest).sum()),
