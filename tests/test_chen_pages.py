@@ -434,7 +434,8 @@ def test_trainings_of_one_network_spread_beside_networks(monkeypatch):
 def test_each_network_trained_again_has_the_spread_of_its_own_trainings(monkeypatch):
     monkeypatch.setattr(figures, "networks", lambda runs: runs)
     once = pd.DataFrame({"dataset": "MNIST", "model": ["A", "B", "C"], "roby_2": [0.5, 0.9, 0.7]})
-    again = pd.DataFrame({"dataset": "MNIST", "model": ["A", "A", "B", "B"], "roby_2": [0.45, 0.55, 0.9, 0.9]})
+    again = pd.DataFrame({"dataset": "MNIST", "model": ["A", "A", "B", "B"],
+                          "roby_2": [0.45, 0.55, 0.9, 0.9]})
     first, second = ranking.retrained(once, again, pd.DataFrame(), again)
     assert (first["network"], first["trainings"], first["span"], first["sd"]) == (
         "A", 3, "0.450 to 0.550", "0.050")
