@@ -185,7 +185,7 @@ page.text(measured, lambda *_: nearest,
 #
 # 1. Noise of norm $\delta$ in $n$ dimensions moves a point by only about $\delta/\sqrt n$ in any one direction.
 # 2. For a fixed ratio of noise to distance, the number of samples needed to cross a flat boundary grows exponentially with the dimension.
-# 3. Noise flips far more labels of trained networks than a flat boundary where the gradient step ends allows: the boundary is nearer.
+# 3. Noise flips far more labels of trained networks than a flat boundary where the gradient step ends allows: the boundary is nearer, or curved.
 #
 # ## Try it
 #
