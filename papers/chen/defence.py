@@ -153,17 +153,20 @@ def within_chance(natural, robust, again):
     """
     by_data, model = ranking.limits(natural, again)
     some = with_values(pairs(natural, robust), TRUE, "original")
-    both = [(row.robust - row.natural, name) for name, row in some.iterrows() if name[0] in by_data]
-    paper = [in_print(*name)["roby_original_robust"] - in_print(*name)["roby_original_natural"]
-             for _, name in both]
-    within, published = (sum(abs(change) < by_data[name[0]] for change, (_, name) in zip(changes, both))
-                         for changes in ([change for change, _ in both], paper))
-    return both and {"within": within, "pairs": len(both), "paper": published, "model": model,
-                     "limits": ", ".join(f"{largest:.2f} on {data}" for data, largest in by_data.items())}
+    changes = []    # (limit, ours, published) of each pair
+    for (data, network), row in some.iterrows():
+        if data in by_data:
+            paper = in_print(data, network)
+            changes.append((by_data[data], row.robust - row.natural,
+                            paper["roby_original_robust"] - paper["roby_original_natural"]))
+    return changes and {
+        "within": sum(abs(ours) < limit for limit, ours, _ in changes), "pairs": len(changes), "model": model,
+        "paper": sum(abs(published) < limit for limit, _, published in changes),
+        "limits": ", ".join(f"{limit:.2f} on {data}" for data, limit in by_data.items())}
 
 
 def shorter(*frames):
-    """`facts`, where robust networks were trained on fewer images than their natural ones; else {}."""
+    """`facts`, where robust networks were trained for less than their natural ones; else {}."""
     whole = facts(*frames)
     return whole if whole and whole["short"] else {}
 

@@ -58,7 +58,7 @@ def scale_words(runs, of, again=()):
     return (f"{len(runs)} of {counted(of, 'class pair')} are measured"
             + (f", {len(second)} of them by a further training" if second else "")
             + f". Of their {images:,} training and test images, {correct:,} are correctly classified, and "
-f"{tried:,} of these were attacked. A step flips {flipped:,}; {zero:,} more have a gradient of "
+            f"{tried:,} of these were attacked. A step flips {flipped:,}; {zero:,} more have a gradient of "
             "exactly zero and count as attackable"
             + (f" ({failed:,} of these belong to pairs whose training failed)" if failed else "")
             + f". {perturbed:,} of the flipped ones were perturbed at random.")
