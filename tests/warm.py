@@ -147,6 +147,7 @@ if __name__ == "__main__":
     import ipykernel.kernelapp  # noqa: F401  (of a kernel)
     import jupyter_client.provisioning.local_provisioner as provisioner
     import nbformat
+    import sklearn.datasets  # noqa: F401  (of six pages)
     import sklearn.manifold  # noqa: F401  (of three pages)
     import torch._dynamo  # (torch imports it for its first optimiser)
     import torchvision.models  # noqa: F401  (of six pages: it takes three times as long as torch)

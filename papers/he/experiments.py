@@ -173,7 +173,7 @@ def blocks(scale, size):
 
 # ---- Section 3: OptMargin against region classification --------------------------------------------------
 ATTACK_SCALE = scales(
-    **NETWORKS, tested=[5, 20, 1000], sample=[3, 6, 100], whole=[3, 6, 100], margin=[3, 3, 25],
+    **NETWORKS, tested=[5, 20, 1000], sample=[2, 6, 100], whole=[2, 6, 100], margin=[2, 3, 25],
     blocks=[1, 1, 20], iterations=[3, 10, 1000], shown=[2, 4, 4], tried=[1, 1, 25],
     trained=[(models.SMOKE, models.SMOKE), (models.SMOKE, models.QUICK),
              (models.NATURAL_SHORT, models.NATURAL_FAST)])
@@ -341,10 +341,10 @@ line_searches = Experiment("he/line-searches", search_by_steps, plan_line_search
 # ---- Section 5: classifiers of boundary distances --------------------------------------------------------
 CLASSIFIER_SCALE = scales(
     **NETWORKS, blocks=[1, 1, 100], iterations=[3, 5, 1000], coarser=[9, 3, 1],
-    mnist=[dict(sample=6, size=6, directions=18, training=5),
+    mnist=[dict(sample=4, size=4, directions=18, training=5),
            dict(sample=8, size=8, directions=36, training=100),
            dict(sample=10_000, size=100, directions=784, training=2000)],
-    cifar10=[dict(sample=6, size=6, directions=36, training=5),
+    cifar10=[dict(sample=4, size=4, directions=36, training=5),
              dict(sample=8, size=8, directions=36, training=100),
              dict(sample=450, size=10, directions=1000, training=4000)])
 # Of the data sets: first test image, line searches (RMS), and how classifiers are trained.

@@ -1,6 +1,7 @@
 """The experiments of `sutton` (Section 7): networks for pairs of classes, and SqueezeNet on ImageNet."""
 import itertools
 import random
+import re
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -262,7 +263,7 @@ READINGS = {  # in words, by the end of the architecture's name
 
 def reading(architecture):
     """The key in `READINGS` of an architecture's name."""
-    return architecture.removeprefix("sutton-vgg").removeprefix("-short").removeprefix("-")
+    return re.sub("^sutton-vgg(-short|-tiny)?-?", "", architecture)
 
 
 def as_printed(arguments):
@@ -291,13 +292,14 @@ def plan_retrained(plan, dataset, scale):
 # ---- CIFAR-10 (Section 7.2.1) ----------------------------------------------------------------------------
 SHOWN = (0, 3)  # aeroplane and cat, of Figures 1, 11, 12 and 14
 PICKED = [*problems_of(len(CLASSES["cifar10"])), SHOWN]     # the problems of the figures
-LARGE = ["sutton-vgg-short", "sutton-vgg-short", "sutton-vgg"]      # the network of CIFAR-10 at each scale
+LARGE = ["sutton-vgg-tiny", "sutton-vgg-short", "sutton-vgg"]      # the network of CIFAR-10 at each scale
 
 
 def by_profile(images, **more):
     """Settings by profile, alike but for `more`; a problem has at most so many training images."""
     return scales(**dict(
-        architecture="sutton-vgg-short", dropout=DROPOUT, epochs=[1, 100, EPOCHS],
+        architecture=["sutton-vgg-tiny", "sutton-vgg-short", "sutton-vgg-short"], dropout=DROPOUT,
+        epochs=[1, 100, EPOCHS],
         images_train=[16, 64, images], images_test=[8, 100, 2_000], images_attack=[1, 6, images],
         images_random=[1, 3, images], draws=[4, 20, 2_000], seed=0) | more)
 

@@ -548,8 +548,9 @@ def facts_of_signs(runs, printed, of):
     attackable share of a pair is from the published one, in points.
     """
     facts, good = figures.box_facts(runs, printed, of), figures.by_problem(figures.learned(runs))
-    off = [abs(tables.percent(u["test"], "attack") - printed["attack"][p]["test"])
-           for p, u in good.items() if p in printed["attack"]]
+    shares = {p: tables.percent(u["test"], "attack") for p, u in good.items()}     # None: none was attacked
+    off = [abs(share - printed["attack"][p]["test"])
+           for p, share in shares.items() if share is not None and p in printed["attack"]]
     facts = facts and facts | {"off": {"least": min(off, default=None), "most": max(off, default=None)}}
     if len(facts.get("odd", ())) != 1:
         return facts
