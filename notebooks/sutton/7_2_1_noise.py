@@ -213,10 +213,8 @@ page.text(noisy, training_noise.readings,
 page.box(
     "Does noise during training leave fewer images attackable?",
     prose.first(
-        facts, ("alone", "We cannot tell from one of nine class pairs and guessed noise strengths (the "
-                         "paper's are lost in our copy)."),
-        ("few", "We cannot tell from {pairs} of nine class pairs and guessed noise strengths (the paper's "
-                "are lost in our copy)."),
+        facts, ("alone", "We cannot tell from one of nine class pairs."),
+        ("few", "We cannot tell from {pairs} of nine class pairs."),
         ("mixed", "Our strongest noise does, somewhat; weaker noise can leave more. In the paper it hardly "
                   "matters."),
         ("fewer", "Our strongest noise does, somewhat; in the paper it hardly matters."),

@@ -23,7 +23,7 @@ MOBILENET = Recipe(epochs=20, batch=64, rate=0.01, nesterov=False, weight_decay=
 QUICK_MOBILENET = dataclasses.replace(MOBILENET, epochs=2, images=4_000, batch=32, rate=0.03, shift=0,
                                       flip=False)
 # On embedded images, one recipe for all of these networks.
-SMOKE = Recipe(epochs=4, batch=20, images=600, rate=0.05, weight_decay=0.0)
+SMOKE = Recipe(epochs=6, batch=20, images=600, rate=0.05, weight_decay=0.0)
 
 
 @architecture("shu-lenet")
