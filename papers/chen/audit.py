@@ -53,6 +53,33 @@ def correlations(p):
 
 
 @checks
+def pooled_correlations(p):
+    rows, columns = p.frame("table-1"), [(norm, metric) for norm in NORMS for metric in METRICS]
+    return p.finding("table-1", "Correlations over the models of all three data sets together",
+                     quotes=[("present the Pearson correlation coefficient of the ROBY metrics and ASR",
+                              "Section IV.C")], numbers=f"{len(rows)} models",
+                     ours={f"{m.upper()}, norm {n}": rows[f"asr_{n}"].corr(rows[f"{m}_{n}"])
+                           for n, m in columns},
+                     reading="ROBY compares models of one data set, as Tables II and III do.",
+                     use="ROBY ranks models of one data set; across data sets it says less.")
+
+
+@checks
+def limits_of_the_metrics(p):
+    rows, k = p.frame("table-1"), 10
+    pairs = k * (k - 1) // 2
+    limits = {metric: (1 / of, 1 - 1 / of) for metric, of in (("fsa", k), ("fsd", pairs), ("roby", pairs))}
+    columns = {f"{m}_{n}": limits[m] for m in METRICS for n in NORMS}
+    inside = sum(rows[c].between(low - 5e-5, high + 5e-5).sum() for c, (low, high) in columns.items())
+    return p.finding("table-1, algorithm-1", "The metrics lie where means of values scaled to [0, 1] can lie",
+                     numbers=f"{rows[list(columns)].size} values",
+                     ours={"FSA, of ten classes": limits["fsa"], "FSD and ROBY, of 45 pairs": limits["fsd"],
+                           "inside": inside},
+                     use="The smallest class or pair counts as 0 and the largest as 1, whatever the units: a "
+                         "metric says nothing of the size of a network's features.")
+
+
+@checks
 def means_of_rounded(p):
     cells, ours = {}, {}
     for row in p.rows("table-4"):
@@ -185,11 +212,14 @@ def decline(p):
     original, adversarial = (rows[f"roby_{samples}_natural"] - rows[f"roby_{samples}_robust"]
                              for samples in ("original", "adversarial"))
     more = (adversarial > original).sum()
+    means = {f"mean decline, {data}": (adversarial[block].mean(), original[block].mean())
+             for data, block in rows.groupby("dataset", sort=False).groups.items()}
     return p.finding("table-5", "The decline of ROBY by robust training is larger on adversarial samples",
                      quotes=[("obtain a more significant decline than general ROBY", "Section IV.D")],
                      numbers=f"{len(rows)} rows",
-                     ours={"mean decline": (adversarial.mean(), original.mean())}, holds=(more, len(rows)),
-                     reading="the sentence speaks of the mean decline.", use=STRENGTH)
+                     ours={"mean decline": (adversarial.mean(), original.mean())} | means,
+                     holds=(more, len(rows)),
+                     reading="the sentence speaks of the mean decline over all models.", use=STRENGTH)
 
 
 @checks
@@ -275,5 +305,6 @@ def words(p):
         p.finding("algorithm-1", "What enters the metric", kind="scripts",
                   quotes=[("we use its M-dimensional embedding", "Section III.A")],
                   ours=("the ten logits", "true labels", "batch normalisation by the current batch"),
-                  use=f"{JOURNAL} Each choice is a parameter of the book."),
+                  use=f"{JOURNAL} The book measures other layers and predicted labels, too; of normalisation "
+                      "by batches it measures the attack's success alone."),
     ]

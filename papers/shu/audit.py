@@ -144,6 +144,33 @@ def rectangles_need_less(p):
 
 
 @checks
+def inside_the_ball(p):
+    said = r"Let $\delta = 6$"
+    (delta,), rows = stated(said), [r for r in p.rows("table-4") if r["source_class"] == 1]
+    reach = {f"{r['attack']}": (r["sampled_l2_min"], r["sampled_l2_max"]) for r in rows}
+    whole = [name for name, (_, far) in reach.items() if far <= delta]
+    return p.finding("table-4, figure-10", "Which rectangles around the digit 1 lie within 6 of it",
+                     quotes=[("the hyper-rectangles with larger perturbations are excluded", "Section 2.4")],
+                     numbers={"delta": delta}, ours={"wholly": tuple(whole) or "none", "in part": tuple(
+                         name for name, (near, far) in reach.items() if near <= delta < far) or "none"},
+                     reading="Figure 10 is “a conceptual plot”, as Section 2.4 says.",
+                     use="The figure's regions are not those of a table.")
+
+
+@checks
+def large_perturbations(p):
+    largest = {name: max(r["attack_l2_mean"] for r in p.rows("table-4") if r["attack"] == name)
+               for name in dict.fromkeys(r["attack"] for r in p.rows("table-4"))}
+    nearest = min(largest.values())
+    return p.finding("table-4", "How far the examples of the attacks lie that were chosen for small changes",
+                     quotes=[("We also exclude attack algorithms that need large perturbations",
+                              "Section 1.1")], numbers=largest,
+                     ours={f"{name}, times the nearest": size / nearest for name, size in largest.items()},
+                     reading="“large” is meant against the attacks that were left out.",
+                     use="Sizes of the attacks differ too much to be compared as one group.")
+
+
+@checks
 def words(p):
     shown = sorted({r["attack"] for i in ("table-2", "table-7", "table-9") for r in p.rows(i)})
     return [

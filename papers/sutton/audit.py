@@ -1,6 +1,7 @@
 """The printed numbers of Sutton et al. against each other: shares, numbers of images, norms."""
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from papers.findings import Checks, rounds_to, stated
 from papers.sutton.experiments import DIMENSION, SIGNS
@@ -138,14 +139,27 @@ def smallest_attacks(p):
 
 @checks(pool=True)
 def monotone_in_draw(p):
-    shares = percentages(p, "cifar10")[1]
-    steps = np.diff([shares[d] for d in RANDOM], axis=0)
-    return p.finding("table-9, table-10, table-11, table-12", "Larger random draws never flip fewer images",
+    steps = np.concatenate([np.diff([percentages(p, data)[1][d] for d in RANDOM], axis=0).ravel()
+                            for data in DATASETS])
+    return p.finding("table-9, table-10, table-11, table-12, table-20, table-23",
+                     "Larger random draws never flip fewer images",
                      quotes=[("as the scale of the random perturbations increases", "Section 7.2.1"),
                              ("so too does the probability of causing", "Section 7.2.1")],
                      numbers=f"{steps.size} steps", ours={"smallest step": steps.min()},
                      holds=bool(steps.min() >= 0),
                      use="Fits one set of directions, scaled; a good test of a reproduction.")
+
+
+@checks
+def most_above_eighty(p):
+    said = "over 80% of images in the training and test sets"
+    (limit,), shares = stated(said), percentages(p, "cifar10")[1]["adversarial_susceptibility"]
+    above = int((shares > limit).all(axis=1).sum())
+    return p.finding("table-5", "In how many problems more than 80% of both sets are attackable",
+                     quotes=[("In the vast majority of the binary classification problems", "Section 7.2.1"),
+                             (said, "Section 7.2.1")], numbers=limit,
+                     ours={"problems": above, "of": len(shares)},
+                     use="A reproduction can ask for so many problems.")
 
 
 @checks
@@ -318,6 +332,23 @@ def draws_mean_change(p):
                      ours={"expected": expected, "STD": sd},
                      holds=all(abs(v - expected) < 3 * sd for v in shares.values()),
                      use="The draws shown are uniform in direction by this measure.")
+
+
+@checks
+def draws_largest_change(p):
+    drawn = {f"{p.paper[f].label}({panel})": p.figure(f)[panel] for f in ("figure-11", "figure-12")
+             for panel in "cd"}
+    ratios = {place: p.single(norms["linf"]) / norms["l2"] for place, norms in drawn.items()}
+    # Of n values of a random direction, nearly normal of variance 1 / n, the largest exceeds t this often.
+    beyond = {place: -np.expm1(DIMENSION * np.log1p(-2 * stats.norm.sf(ratio * DIMENSION**0.5)))
+              for place, ratio in ratios.items()}
+    middle = stats.norm.isf((1 - 0.5 ** (1 / DIMENSION)) / 2) / DIMENSION**0.5
+    return p.finding("figure-11, figure-12",
+                     "linf over l2 norm of the random draws, and of random directions",
+                     numbers=ratios, ours={"median of random directions": middle} | {
+                         f"random directions above {place}": share for place, share in beyond.items()},
+                     reading="the draws shown were picked by a rule that the text does not name.",
+                     use="The largest change of a value is unusually large in each of the four draws shown.")
 
 
 @checks
