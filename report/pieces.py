@@ -166,8 +166,8 @@ def _not_printed(column):
 def _across(item, source, rows, signs, more, printed_too):
     """`compared_table` of a table that the paper prints with a class or a problem at the head of each column.
 
-    A cell holds its numbers side by side, as printed: "99.88, 96.45", or a mean followed by "(0.92)". Each
-    of the columns `more` has a line of its own.
+    A cell holds its numbers side by side, as printed: "99.88, 96.45", or a mean followed by "(0.92)", below
+    them the range of the mean. Each of the columns `more` has a line of its own.
     """
     *outer, head = item.keys
     heads = list(dict.fromkeys(c[head] for row in item.raw["rows"] for c in row["cells"]))
@@ -198,9 +198,10 @@ def _side_by_side(item, row, signs, key):
     ranges = {c: in_range(as_cell(row.get(c)), c, item.columns.get(c)) for c in item.values}
     row = bare(row)
     there = {c: number(row[c], row[c], item.columns.get(c)) for c in item.values if row.get(c) is not None}
+    if "std" in row and len(there) == 2:
+        mean, std = (_signed(text, signs.get((key, c))) for c, text in there.items())
+        return "<br>".join(filter(None, [f"{mean} ({std})", *ranges.values()]))
     texts = [_signed(f"{text} {ranges[c]}".strip(), signs.get((key, c))) for c, text in there.items()]
-    if "std" in row and len(texts) == 2:
-        return f"{texts[0]} ({texts[1]})"
     return ("<br>" if any(ranges.values()) else ", ").join(texts)
 
 

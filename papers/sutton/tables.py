@@ -100,7 +100,7 @@ def sizes(runs, norm, *, limit=None):
 
 
 def mean_of(facts):
-    """The mean of an attack's sizes as a `Cell`; without interval where fewer than two images were flipped."""
+    """The mean of an attack's sizes as a `Cell`; without interval where fewer than two images flipped."""
     mean, std, n = facts["mean"], facts["std"], facts["count"]
     if mean is None or n < 2:
         return Cell(mean)
