@@ -327,7 +327,7 @@ def test_four_panels_without_network_complaint_or_scrolling(visit, axe, folder, 
     assert not [url for url in requests if "weights-1" in url]
     page.evaluate(axe)
     for name, pattern in {
-            "Mix": "stops above", "Shake and push": rf"\d of {SAMPLES}.*half of the",
+            "Mix": "stops above", "Noise and attack": rf"\d of {SAMPLES}.*half of the",
             "Look around": f"Of {DIRECTIONS} other random", "Compare trainings": r"disagree on \d"}.items():
         tab(page, name)
         seen(page, pattern)
@@ -399,7 +399,7 @@ def test_sentences_on_noise_and_on_directions_have_the_numbers_of_pytorch(visit,
     flips = changed("noise", norms(step)).sum(1)
     at = math.ceil(attack / step - 1e-9)
     half = step * (1 + (flips >= SAMPLES / 2).int().argmax().item())
-    tab(page, "Shake and push")
+    tab(page, "Noise and attack")
     text = seen(page, "half of the noise samples")
     assert f"At norm {at * step:.2f}, {flips[at - 1]} of {SAMPLES} noise samples" in text
     assert f"smallest step that does has norm {attack:.2f}; half of the noise samples change it by norm " \
@@ -471,7 +471,7 @@ def test_all_is_reached_by_keyboard_and_nothing_moves_by_itself(visit):
     first = seen(page, rf"\d of {SAMPLES}")
     page.locator("input[type=range]:visible").press("ArrowRight")
     assert seen(page, rf"\d of {SAMPLES}") != first
-    page.get_by_role("tab", name="Shake and push").press("ArrowRight")
+    page.get_by_role("tab", name="Noise and attack").press("ArrowRight")
     seen(page, f"Of {DIRECTIONS} other random")
     board = page.locator(".map:visible")
     before = board.locator(".ring").get_attribute("cx")
@@ -585,7 +585,7 @@ def test_without_a_worker_the_page_computes_by_itself(visit):
                    "Worker = class { postMessage() { setTimeout(() => this.onerror?.()) } }"):
         page, _, _ = visit(script)
         page.wait_for_selector(".explorer.ready")
-        tab(page, "Shake and push")
+        tab(page, "Noise and attack")
         sentences.append(seen(page, "half of the noise samples"))
     assert len({*sentences}) == 1
 

@@ -396,10 +396,10 @@ def test_what_is_absent_smaller_or_out_of_date_is_listed_with_its_command(tmp_pa
         missing.Incomplete("ren", "table-1", frozenset(known["ren/sets"].values()), True)])
     assert list(missing.lines())[1:] == [
         "    3.0 h  Ren et al., Table I: 2 runs of ren/sets: make fill HOURS=3 FIRST=ren/sets",
-        "ren/sets: 1 of 3 runs, 16.7% of full scale; 2 absent (about 3.0 h in the sizes of the recorded "
-        "ones), 1 smaller than published, 1 out of date (version changed): b0, 1 whose inputs are unknown: "
+        "ren/sets: 1 of 3 runs; 2 absent (about 3.0 h in the sizes of the recorded ones), "
+        "1 smaller than published, 1 out of date (version changed): b0, 1 whose inputs are unknown: "
         "make fill HOURS=n FIRST=ren/sets",
-        "ren/more: 5 of 5 runs, 50.0% of full scale; 5 smaller than published, 5 out of date (arguments, "
+        "ren/more: 5 of 5 runs; 5 smaller than published, 5 out of date (arguments, "
         "ren/sets changed), 5 whose inputs are unknown: make fill HOURS=n FIRST=ren/more",
         "ren/networks: no plan names gone: git rm results/runs/ren/networks/gone*",
         "ren/unplanned: no plan names x: git rm results/runs/ren/unplanned/x*"]

@@ -212,9 +212,8 @@ def lines_of(results, known, after=()):
     if unknown := sum(run.inputs is None for run in results.recorded.values()):
         lacks.append(f"{unknown} whose inputs are unknown")
     if lacks:
-        whole = record.scale([results], {results.name: results.recorded})["fraction"]
-        yield (f"{results.name}: {len(results.recorded)} of {len(results.published)} runs, {whole:.1%} of "
-               f"full scale; {', '.join(lacks)}: make fill HOURS=n FIRST={results.name}")
+        yield (f"{results.name}: {len(results.recorded)} of {len(results.published)} runs; "
+               f"{', '.join(lacks)}: make fill HOURS=n FIRST={results.name}")
 
 
 def unplanned(standing):

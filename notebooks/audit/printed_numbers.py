@@ -60,7 +60,7 @@ scale = page.scale(
 # largest possible value. This page recomputes such numbers. A number that its own paper contradicts is no target for a reproduction.
 #
 # A finding **contradicts** the paper if one passage is against another or a number is arithmetically impossible. The statement **holds with
-# exceptions** if most rows agree, and the finding **confirms** it if all do. A **note** is a slip without effect on a number, or a hint. A missing
+# exceptions** if most rows agree, and the finding **confirms** it if all do. A **note** is a difference without effect on a number, or a hint. A missing
 # statement cannot be contradicted. Each check of numbers is repeated on random tables, whose cells are drawn uniformly between the smallest and the
 # largest of their column: a check that random numbers pass, too, is weak evidence, and one that nearly always holds for random numbers is left out.
 #
@@ -199,7 +199,7 @@ display.table(["paper", *VERDICTS, "findings"],
 # ### What is contradicted
 #
 # The words in quotation marks and the numbers are the paper's; after the slash stands our value. The *statement checked* is the one that is
-# contradicted. Most slips are small, and beside each stands what must be true for the authors to be right.
+# contradicted. Most differences are small, and beside each stands what must be true for the authors to be right.
 
 # %%
 def show_findings(what, keep):
@@ -231,7 +231,7 @@ show_findings("statements that the published numbers confirm", lambda f: f.verdi
 # %% [markdown]
 # ### Notes
 #
-# Slips without effect on a number, and hints for reading or reproducing the tables.
+# Differences without effect on a number, and hints for reading or reproducing the tables.
 
 # %% mystnb={"code_prompt_hide": "Hide the notes: {type}", "code_prompt_show": "Show the notes: {type}"} tags=["hide-output"]
 show_findings("notes on the published numbers", lambda f: f.verdict == "note" and f.kind != "scripts")

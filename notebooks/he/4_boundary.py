@@ -167,7 +167,7 @@ page.text(distances, summaries.by_kind,
 
 
 # %% [markdown]
-# ## Where it differs: the authors' step, and a fault of their scripts
+# ## Where it differs: the authors' step, and a rule in their scripts
 #
 # The authors' code evaluates the network at steps of 0.01 where the paper states 0.02. Where all directions of an image have a boundary,
 # their scripts for MNIST and CIFAR-10 discard those with the largest boundary distance, as if these had no boundary. After OptBrittle often all
@@ -175,7 +175,7 @@ page.text(distances, summaries.by_kind,
 
 # %%
 def by_step(runs):
-    """For sentences: effects of the finer step and of the fault on each kind."""
+    """For sentences: effects of the finer step and of the scripts' rule on each kind."""
     facts = {"beyond": BEYOND}
     for u in runs.to_dict("records"):
         coarse, fine = (mean(values) for values, _ in u["median"])
@@ -187,7 +187,7 @@ def by_step(runs):
 
 page.text(searches, by_step,
           "The median distance (mean of {brittle.examples} OptBrittle examples) is {brittle.fine} with the "
-          "finer step and {brittle.coarse} with the paper's. With the finer step the fault changes "
+          "finer step and {brittle.coarse} with the paper's. With the finer step the rule changes "
           "{brittle.struck} of these examples and {benign.struck} of {benign.examples} clean digits. The "
           "mean distance over all directions of these examples becomes {brittle.wrong} instead of "
           "{brittle.right}; a direction without a boundary counts as {beyond}.")

@@ -31,11 +31,11 @@
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
-seed: int = 0  # of the nets, of the attacks' noise, of the directions and of the classifiers
+seed: int = 0  # of the networks, of the attacks' noise, of the directions and of the classifiers
 device: str = "auto"  # auto, cpu or cuda
 runs: str = "missing"  # at full scale: missing or none
 subject: str = "all"  # data sets whose runs are computed {all, mnist, cifar10}
-blocks: int = None  # blocks of images of each net and kind; None takes the profile's value [1..]
+blocks: int = None  # blocks of images of each network and kind; None takes the profile's value [1..]
 iterations: int = None  # most iterations for each c of OptMargin; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]
@@ -296,8 +296,8 @@ page.text(surroundings, detection.arithmetic,
 # | loss | summed over the images that count | the authors' code |
 # | batch on CIFAR-10 | 128 | the paper; the authors' script has 150 |
 # | arithmetic of the line searches | 16-bit where the predicted label is unambiguous, else 32-bit | speed; counted and audited above |
-# | iterations | so far 250 of 1,000 for OptMargin, all 1,000 for OptBrittle; “iterations in all” is the sum over all runs | 10,000 images at 1,000 take days on a processor |
-# | images | so far the first 1,000 of the 10,000 test images, four fifths of them to train on | likewise |
+# | iterations | fewer than 1,000 for OptMargin so far (the line below a table says how many), 1,000 for OptBrittle; “iterations in all” is the sum over all runs | 10,000 images at 1,000 take days on a processor |
+# | images | so far the first of the 10,000 test images, four fifths of them to train on | likewise |
 
 # %%
 page.box(

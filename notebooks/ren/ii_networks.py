@@ -27,11 +27,11 @@
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
-seed: int = 0  # of the first net and of the random pictures; net n is trained with seed + n
+seed: int = 0  # of the first network and of the random images; network n is trained with seed + n
 device: str = "auto"  # auto, cpu or cuda
 runs: str = "missing"  # at full scale: missing or none
-dataset: str = "mnist"  # what the nets learn {mnist, fashion_mnist, digits, *.npz}
-nets: int = None  # trained nets per architecture; None takes the profile's value [1..]
+dataset: str = "mnist"  # what the networks learn {mnist, fashion_mnist, digits, *.npz}
+nets: int = None  # trained networks per architecture; None takes the profile's value [1..]
 recipe: str = None  # name of a training recipe; None takes the profile's value
 
 # %% tags=["hide-cell"]
@@ -284,7 +284,7 @@ display.say(f"In {2 * PAIRS} comparisons the two differ by {'less' if within els
 # | input of the first layer | grey values less their mean over the training images | the default of the paper's software |
 # | weights before training | Glorot's, biases of zero | the default of the paper's software |
 # | the window of SSIM | Gaussian, the border repeated, mean of the whole map | the default of the paper's software |
-# | the training | SGD at a constant rate of 0.01, momentum 0.9, L2 term 0.0001, batches of 128, 12 epochs, random shifts by up to a pixel | the defaults of the paper's software, but for epochs and shifts |
+# | the training | SGD at a constant rate of 0.01, momentum 0.9, L2 term 0.0001, batches of 128, 12 epochs, random shifts by up to a pixel | the defaults of the paper's software, but for epochs, shifts and a new order of the images in each epoch |
 # | how many networks | several of each kind where the paper has one | what a single training leaves to chance becomes visible |
 #
 # A trained network is rounded to 16-bit weights before anything is measured, so that the stored network is exactly the network behind the

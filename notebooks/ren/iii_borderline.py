@@ -32,12 +32,12 @@
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
-seed: int = 0  # of the first net; net n is trained with seed + n
+seed: int = 0  # of the first network; network n is trained with seed + n
 device: str = "auto"  # auto, cpu or cuda
 runs: str = "missing"  # at full scale: missing or none
 dataset: str = "mnist"  # what is classified {mnist, fashion_mnist, digits, *.npz}
 architecture: str = "a"  # of Table I {a, b, c}
-nets: int = None  # trained nets; None takes the profile's value [1..]
+nets: int = None  # trained networks; None takes the profile's value [1..]
 images: int = None  # test images to start from; None takes the profile's value [1..]
 recipe: str = None  # name of a training recipe; None takes the profile's value
 digit: int = 0  # index of the test image whose path Figure 1 shows [0..]

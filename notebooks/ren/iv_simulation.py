@@ -28,11 +28,11 @@
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
-seed: int = 0  # of the first net and of the drawn backgrounds; net n is trained with seed + n
+seed: int = 0  # of the first network and of the drawn backgrounds; network n is trained with seed + n
 device: str = "auto"  # auto, cpu or cuda
 runs: str = "missing"  # at full scale: missing or none
 dataset: str = "mnist"  # what is classified {mnist, fashion_mnist, digits, *.npz}
-nets: int = None  # trained nets per architecture; None takes the profile's value [1..]
+nets: int = None  # trained networks per architecture; None takes the profile's value [1..]
 images: int = None  # test images to start from; None takes the profile's value [1..]
 recipe: str = None  # name of a training recipe; None takes the profile's value
 threshold: float = 0.99  # stop when the SSIM of the pair is above this (0..1]
@@ -250,7 +250,7 @@ page.extra("conventions", searches, trainings.by_convention,
 # | digits that share the background's label | excluded and counted | there is no boundary between them and the background |
 # | the window of SSIM | Gaussian, 11 by 11, standard deviation 1.5, repeated border | the default of the paper's software |
 # | STD | sample standard deviation over digits | the default of the paper's software |
-# | the training | the defaults of the paper's software, with epochs and shifts chosen to meet the printed accuracies | {ref}`Section II <ren-ii>` |
+# | the training | the defaults of the paper's software but for the order of images, new in each epoch; epochs and shifts chosen to meet the printed accuracies | {ref}`Section II <ren-ii>` |
 # | one training or several | five networks per architecture | a single training proves little |
 
 # %%

@@ -29,12 +29,12 @@
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
-seed: int = 0  # of the first net; net n is trained with seed + n
+seed: int = 0  # of the first network; network n is trained with seed + n
 device: str = "auto"  # auto, cpu or cuda
 runs: str = "missing"  # at full scale: missing or none
 dataset: str = "mnist"  # what is classified {mnist, fashion_mnist, digits, *.npz}
 architecture: str = "a"  # the network that is pruned; the paper prunes A only {a, b, c}
-nets: int = None  # trained nets; None takes the profile's value [1..]
+nets: int = None  # trained networks; None takes the profile's value [1..]
 images: int = None  # test images to start from; None takes the profile's value [1..]
 recipe: str = None  # name of a training recipe; None takes the profile's value
 step: int = None  # grey levels between two thresholds; None takes the profile's value [1..255]
@@ -295,9 +295,9 @@ page.figure(
 best = page.best(searches)
 facts = figures.pruning(best)
 GROWTH = "{n} networks; both effects grow at {shown} of {steps} increases of pruning (paper: all)"
-PRICE = "but labels change nearer to the digit (less robust)."
+PRICE = "but the last image that keeps the digit's label is then more like the digit."
 page.box(
-    "Does pruning (greys become black or white) make look-alike images with different labels differ?",
+    "Does turning pixels black or white (pruning) make both sides of a boundary look different?",
     prose.first(facts, ("always", f"Yes, {PRICE}"), ("traded", f"Mostly, {PRICE}"),
                 ("differ", "With the strongest pruning they do."), "Not in these networks."),
     "In mixtures with white the strongest pruning lowers the similarity across the label change from "

@@ -261,8 +261,9 @@ best, digits = page.best(clean, fifty)
 facts = beyond.of_alarm(digits, best) if len(best) and len(digits) else {}
 page.box(
     "Can disagreement between re-trained networks expose an adversarial image?",
-    "Yes, if made against one network: {networks} nearly always disagree, seldom on clean images.",
-    "At least two disagree on {attack.percent:.0f}% of adversarial images of {attack.digits} digits that "
+    "Yes, if one network was attacked: at least two of {networks} then nearly always disagree, seldom on "
+    "clean images.",
+    "They disagree on {attack.percent:.0f}% of adversarial images of {attack.digits} digits that "
     "all {networks} classify correctly (95%: {attack.low:.1f} to {attack.high:.1f}%; the attacked one always "
     "errs), on {noise.percent:.1f}% of these digits with noise as large before clipping. On {clean.of:,} "
     "clean digits that the attacked network gets right, they disagree on {clean.percent:.1f}%.",

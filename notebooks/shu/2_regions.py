@@ -234,10 +234,10 @@ facts = counts(best) if len(best) else {}
 together = facts.get("with_several") == facts.get("joined")
 page.box(
     "Do re-trained networks disagree in separate pockets around an image?",
-    "In some slices, near the image they do; farther out in the slice the pieces join." if together
+    "We found no separate pockets: pieces that look separate near the image join farther out." if together
     else "In some slices of image space they do: pieces of the area stay separate in the whole slice.",
     "In {with_any} of {planes} slices of image space through one digit, {family} networks disagree "
-    "somewhere within the paper's radius (6, read as a square). In {with_several} of these slices the area "
+    "somewhere within the paper's radius. In {with_several} of these slices the area "
     "is in pieces there, which join farther out in " + (
         "all {joined}." if together else "{joined} of these."),
     "One digit and slices cannot exclude separate pockets elsewhere.",

@@ -62,8 +62,8 @@ SHOWN = experiments.name_of("cifar10", *experiments.SHOWN)  # the problem of Fig
 # seems stable. The paper calls this the **paradox of apparent stability**.
 #
 # The fragility and the stability both come from high dimension. An attack moves the image in a direction that leads to the decision boundary
-# quickly. Noise of the same norm moves it in all directions at once, and only a tiny part of the noise points to the boundary. Whoever tests a
-# network with noise of that norm alone will find it safe.
+# quickly. Noise of the same norm moves it in all directions at once, and only a tiny part of the noise points to the boundary. Random
+# perturbations of the attack's own norm miss nearly all of these attacks.
 #
 # Section 3 of the paper shows this for one pair of classes and sums up four data sets. The pages on {ref}`CIFAR-10 <sutton-7-2-1>`,
 # {ref}`Fashion-MNIST <sutton-7-2-2>`, {ref}`traffic signs <sutton-7-2-3>` and {ref}`ImageNet <sutton-7-2-4>` have the details.

@@ -305,10 +305,7 @@ page.box(
     "Practically never in thousands of dimensions, even noise of ten times the distance.",
     "{needed} crosses ({n:,} dimensions); {draws:,} samples flip {flat:.1g}% of images. In the paper "
     "{paper:.0f}% flip, under noise (we infer) ten times as long as the gradient step.",
-    "Boundaries often lie nearer: placed where the shorter of two attacks ends, flat ones would flip "
-    "{longest.near:.0f}% on our {runs} networks (measured: {longest.flipped.percent:.0f}%)."
-    if nearest.get("ratio", 1) < 1 else
-    "Real boundaries may be nearer than the attack suggests, or curved.",
+    "So real boundaries are curved, or nearer than the attack suggests.",
     facts=nearest | {"n": PICTURE, "draws": draws_published, "paper": float(np.mean(all_pairs)),
                      "flat": 100 * float(planar_flip_probability(PICTURE, TENTH, draws_published)),
                      "needed": f"1 such sample in {count_in_words(10**needed[PICTURE]['exact'])}"},

@@ -306,7 +306,7 @@ page.box(
     "Which training gives networks like the paper's?",
     prose.first(
         facts, ("nowhere", "None so far: not even the best of twelve comes near."),
-        "None so far: the best of twelve (half the paper's dropout and time) comes near on {near} only."),
+        "None so far: the best of twelve (half the paper's dropout and epochs) comes near on {near} only."),
     "On {n} class pairs not used for choosing, {cifar10:.0f}% of the correctly classified test images are "
     "attackable on CIFAR-10 ({pairs.cifar10} pairs; paper: {paper.cifar10:.0f}%), {fashion_mnist:.0f}% on "
     "clothes ({pairs.fashion_mnist}; paper: {paper.fashion_mnist:.0f}%), {gtsrb:.0f}% on traffic signs "

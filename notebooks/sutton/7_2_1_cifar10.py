@@ -243,7 +243,7 @@ page.text(rest, lambda u: study.bias_in_words(study.bias_of_tables(PAPER, u)))
 # ## Three things to remember
 #
 # 1. A network can withstand thousands of random perturbations and still change its label under one small step.
-# 2. A noise test needs noise far longer than an attack, and misses most attackable images even then.
+# 2. On CIFAR-10 a noise test finds few attackable images unless its noise is far longer than the attack, and misses most even then.
 # 3. Where the gradient of the loss vanishes, follow the logit's: it has the same direction up to its sign.
 #
 # ## Try it

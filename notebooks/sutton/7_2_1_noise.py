@@ -30,7 +30,7 @@ seed: int = 0  # of the networks' initialisation, of their training, of the nois
 device: str = "auto"  # auto, cpu or cuda
 runs: str = "missing"  # at full scale: missing or none
 problems: int = None  # the first so many problems; None takes the profile's value [1..9]
-architecture: str = None  # of the nets {sutton-vgg, sutton-vgg-short}
+architecture: str = None  # of the networks {sutton-vgg, sutton-vgg-short}
 epochs: int = None  # of training; None takes the profile's value [1..]
 images_train: int = None  # training images of a problem; None takes the profile's value [2..]
 images_test: int = None  # test images of a problem; None takes the profile's value [2..]
@@ -208,6 +208,11 @@ page.text(noisy, training_noise.readings,
 #
 # - In the cell above, let `add_noise` draw from an L2 ball (`BallNoise` of `papers.sutton.noise`, radius times √(64/3)) and drop the assertion
 #   below it. The curves should hardly change.
+#
+# ## Item by item
+#
+# Tables 13 to 18 and Figures 15 and 16 stand on {ref}`a page of their own <sutton-7-2-1-noise-tables>`, with the choices that the paper leaves
+# open.
 
 # %%
 page.box(

@@ -112,7 +112,7 @@ for (kind, n), number in NUMBER.items():
 #
 # | choice | ours | why |
 # |---|---|---|
-# | radii of the L∞ ball | 0.1, 0.5 and 1 (parameter `sizes` of {ref}`the other page <sutton-7-2-1-noise>`) | lost in our copy of the text; round numbers, chosen with the published accuracies in sight, so that results which depend on them are *not comparable* |
+# | radii of the L∞ ball | 0.1, 0.5 and 1 (parameter `sizes` of {ref}`the other page <sutton-7-2-1-noise>`) | lost in our copy of the text; round numbers, chosen with the published accuracies in sight, so that numbers which depend on them have no mark: a badge rests on statements alone |
 # | largest radius | 1, the whole range of a pixel | chosen before these networks were trained, and kept whatever their accuracy |
 # | radius of the L2 ball | $a\sqrt{n/3}$ ($a$: radius of the L∞ ball; $n$ = 3,072 values in an image) | both kinds have "approximately the same Euclidean norm on average" |
 # | images that norms are averaged over | the way whose spread fits (above) | the text speaks of successful attacks; the printed spread is not that of Tables 6 to 8 |

@@ -34,7 +34,7 @@ profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the random perturbations
 device: str = "auto"  # auto, cpu or cuda
 runs: str = "missing"  # at full scale: missing or none
-network: str = "squeezenet"  # which net is tested; two are downloaded {squeezenet, resnet50, vgg19}
+network: str = "squeezenet"  # which network is tested; two are downloaded {squeezenet, resnet50, vgg19}
 blocks: int = None  # blocks of twenty images; None takes the profile's value [1..50]
 draws: int = None  # random perturbations of an image; None takes the profile's value [1..2000]
 largest: float = 5.0  # largest of the 256 scalings of an attack (0..]
@@ -168,7 +168,7 @@ page.text(tested, photographs.beside_plane,
 # 1. By {ref}`Theorem 1 <sutton-4-1>`, noise of a fixed multiple of the distance crosses a flat boundary the more rarely, the more values an image
 #    has.
 # 2. An attack here changes many values by very little: compare its largest change with its Euclidean norm.
-# 3. A proxy network tests the code and the method, not the paper's numbers.
+# 3. Another network than the paper's tests the code and the method, not the paper's numbers.
 #
 # ## Try it
 #

@@ -18,7 +18,7 @@ QUICK = Recipe(epochs=1, images=20_000, batch=64, rate=0.02, bf16=True)  # a con
 PAPER = Recipe(epochs=12, shift=1, **MATLAB)
 # Variants, to see whether the training explains a difference:
 NO_SHIFT = Recipe(epochs=12, **MATLAB)
-LONG = Recipe(epochs=30, **MATLAB)  # MATLAB's defaults throughout
+LONG = Recipe(epochs=30, **MATLAB)  # MATLAB's defaults but for the order
 ONE_CYCLE = Recipe(epochs=6, bf16=True)
 
 

@@ -319,6 +319,14 @@ def clean_errors(runs, item):
         "low": min(published), "high": max(published), "below": sum(error < low for error in published)}}
 
 
+def errors_by_length(runs):
+    """Facts: errors (%) of networks trained for other numbers of epochs, and in how many steps they fall."""
+    runs = runs.sort_values("epochs", kind="stable")
+    errors, epochs = 100 * runs.test_error, runs.epochs.tolist()
+    return {"n": len(runs), "first": epochs[0], "last": epochs[-1], "short": errors.iloc[0],
+            "long": errors.iloc[-1], "falls": int((errors.diff() < 0).sum()), "steps": len(runs) - 1}
+
+
 def transfer(sweeps, others, fifty):
     """Facts of Section 2.1: networks not attacked on the images of one digit's attacks, and over digits."""
     over, rows = over_digits(fifty), transfers(sweeps, others)

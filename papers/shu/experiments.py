@@ -364,6 +364,12 @@ def plan_networks(scale):
     return {k + 1: dict(family=scale.family, number=k, seed=scale.seed) for k in range(scale.family.networks)}
 
 
+def plan_lengths(scale):
+    """A run for each network of another length of training."""
+    return {k + 1: dict(family=scale.lengths, number=k, seed=scale.seed)
+            for k in range(scale.lengths.networks)}
+
+
 def plan_clean(scale):
     """One run."""
     return {"seeds": dict(family=scale.family, images=scale.tested, seed=scale.seed)}
@@ -469,6 +475,8 @@ def plan_balls(scale):
 # ---- the experiments -------------------------------------------------------------------------------------
 lenet_networks = Experiment("shu/lenet-networks", measure_network, plan_networks, scale=LENET,
                             names="seeds-m{network}")
+lenet_lengths = Experiment("shu/lenet-lengths", measure_network, plan_lengths, scale=LENET,
+                           names="lengths-m{network}")
 lenet_clean = Experiment("shu/lenet-clean", measure_clean, plan_clean, scale=LENET)
 projection = Experiment("shu/projection", project, plan_projection, scale=LENET)
 lenet_sweeps = Experiment("shu/lenet-sweeps", measure_image, plan_lenet_sweeps, scale=LENET, names="{method}")

@@ -38,7 +38,7 @@ from report.page import start
 page = start("doe/3_accuracy", globals())
 
 # %% [markdown]
-# ## What the paper claims, and how it is tested
+# ## The idea
 #
 # A test image gets the label of the class whose mean training image is nearest. Classifier A compares means of squares of seven by seven
 # pixels, classifier B compares all pixels. The paper claims that B is more accurate.

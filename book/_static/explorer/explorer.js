@@ -306,7 +306,7 @@
       const bar = slider({min: 1, max: core.NORMS}, value => { at = value; look(); compute(); });
       const other = make("button", {type: "button", onclick() { sample = (sample + 1) % SAMPLES; look(); }},
                          "Another noise sample");
-      const tab = panel("Shake and push",
+      const tab = panel("Noise and attack",
         "Add noise to the digit, or a step along the gradient: the change of pixels that lowers the "
           + "confidence in the label fastest. Both have the same norm, the length of a change. Which digit "
           + "withstands noise?",
