@@ -93,6 +93,11 @@ def _module(name):
                    (state.st_mtime_ns, state.st_size))
 
 
+def in_a_file(module):
+    """Whether a module has a file whose code can be digested: the cells of a notebook have none."""
+    return module != "__main__" and _found(module) is not None
+
+
 def ours(module):
     """Whether a module's code counts; the instruments in `shared` are held by their stored outputs."""
     return module.startswith(OURS)

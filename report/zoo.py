@@ -3,6 +3,7 @@ import dataclasses
 import functools
 import json
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -46,7 +47,8 @@ def net(architecture, recipe, dataset, seed, *, device, hook=None):
     hook     what `fit` takes, a frozen dataclass: its class and its settings enter the net's name
 
     A kept net of other code is not loaded. It is trained anew, and a line says so; at full scale only runs
-    that are recorded do that, and it is then kept with them in place of the committed one.
+    that are recorded do that, and it is then kept with them in place of the committed one. A net whose
+    architecture a cell defines is trained each time: no digest sees how the cell was edited.
 
     Weights are rounded to float16 after training and kept so (running statistics in float32): the net that is
     measured is exactly the net that is kept. Two processes that want one net train it once. Raises UserError
@@ -62,7 +64,12 @@ def net(architecture, recipe, dataset, seed, *, device, hook=None):
     with torch.device("meta"):  # layers and shapes alone
         shape = registry.build(architecture)
     name = name_of(shape, architecture, recipe, dataset, seed, hook)
-    cached = runtime.cache_folder() / "zoo" / f"{name}.safetensors"
+    cached, made_of = _cached(name, hook), (architecture, recipe, dataset, seed, hook, device)
+    if not code.in_a_file(registry.place(architecture)[0]):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / cached.name
+            _train(path, *made_of)
+            return read(path, device)
     path, trained = committed(name), None
     if path is not None and _of_today(path):
         trained = content.sound(path, read, device)
@@ -71,7 +78,7 @@ def net(architecture, recipe, dataset, seed, *, device, hook=None):
             path, trained = cached, content.sound(cached, read, device)
             if trained is None:
                 path = _place_of_new(name, cached)
-                _train(path, architecture, recipe, dataset, seed, hook, device)
+                _train(path, *made_of)
                 trained = read(path, device)
     inputs.used("inputs", f"{'cache' if path == cached else 'zoo'}/{name}",
                 {"architecture": architecture, "code": trained.code, "weights": trained.fingerprint})
@@ -86,6 +93,17 @@ def _beside_runs(name):
 def committed(name):
     """The file of a net that is part of the repository or kept with the recorded runs, else None."""
     return next((path for path in (_beside_runs(name), ZOO / f"{name}.safetensors") if path.exists()), None)
+
+
+def _cached(name, hook):
+    """Where this machine keeps a net. The attack that it was trained on is code of `shared`, which no digest
+    covers: a folder is named by its text.
+    """
+    folder = runtime.cache_folder() / "zoo"
+    if hook is not None:
+        attacks = sorted((ROOT / "shared" / "attacks").glob("*.py"))
+        folder /= content.of_json([path.read_text(encoding="utf-8") for path in attacks])[:10]
+    return folder / f"{name}.safetensors"
 
 
 def _place_of_new(name, cached):

@@ -100,8 +100,8 @@ def test_rows_hold_the_right_numbers():
              if (r["class_a"], r["class_b"], r["split"]) == (0, 4, "train"))
     facts = row["train"]["attack"]["linf"]
     assert (size["mean"].value, size["std"], size["count"]) == (facts["mean"], facts["std"], 100)
-    middle, half = facts["mean"], stats.t.ppf(0.975, 99) * facts["std"] / 99**0.5
-    assert (size["mean"].low, size["mean"].high) == pytest.approx((middle - half, middle + half))
+    mean, half = facts["mean"], stats.t.ppf(0.975, 99) * facts["std"] / 99**0.5
+    assert (size["mean"].low, size["mean"].high) == pytest.approx((mean - half, mean + half))
     assert size["below"] == pytest.approx(100 * np.mean(np.interp(np.linspace(0, 100, 2001), np.arange(101),
                                                                   facts["quantiles"]) < 0.05), abs=1)
 

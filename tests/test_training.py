@@ -301,6 +301,42 @@ def test_other_code_does_not(edited, module, old, new):
     assert zoo.digest("ren-a") == before
 
 
+def test_a_network_that_a_cell_defines_is_trained_each_time(home, digits, monkeypatch):
+    """Its edited `forward` has the same layers and so the same name."""
+    def of_a_cell(scale):
+        @registry.architecture("cell-a")
+        def network():
+            return nn.Sequential(nn.Flatten(), Scaled(scale), nn.Linear(784, 10))
+
+        network.__module__ = "__main__"     # as in a notebook
+        registry._BUILDERS["cell-a"].__module__ = "__main__"
+        return zoo.net("cell-a", FAST, digits, 0, device=CPU)
+
+    class Scaled(nn.Module):
+        def __init__(self, scale):
+            super().__init__()
+            self.factor = scale
+
+        def forward(self, x):
+            return x * self.factor
+
+    monkeypatch.setattr(registry, "_BUILDERS", dict(registry._BUILDERS))
+    first, edited = of_a_cell(1.0), of_a_cell(0.5)
+    assert first.name == edited.name and first.fingerprint != edited.fingerprint
+    assert not list((home / "cache").rglob("cell-a*"))
+
+
+def test_a_network_trained_on_an_attack_is_kept_by_the_code_of_the_attacks(home, monkeypatch):
+    folder = home / "tree/shared/attacks"
+    folder.mkdir(parents=True)
+    (folder / "gradient.py").write_text("RATE = 1")
+    monkeypatch.setattr(zoo, "ROOT", home / "tree")
+    before = zoo._cached("a", "an attack")
+    (folder / "gradient.py").write_text("RATE = 2")
+    assert zoo._cached("a", "an attack") != before
+    assert zoo._cached("a", None) == home / "cache/zoo/a.safetensors"
+
+
 def test_a_kept_network_of_other_code_is_not_loaded(home, digits, first, edited, capsys, monkeypatch):
     """It is trained anew and a line says so; at full scale that is for recorded runs alone."""
     def of_code():

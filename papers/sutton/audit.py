@@ -342,10 +342,10 @@ def draws_largest_change(p):
     # Of n values of a random direction, nearly normal of variance 1 / n, the largest exceeds t this often.
     beyond = {place: -np.expm1(DIMENSION * np.log1p(-2 * stats.norm.sf(ratio * DIMENSION**0.5)))
               for place, ratio in ratios.items()}
-    middle = stats.norm.isf((1 - 0.5 ** (1 / DIMENSION)) / 2) / DIMENSION**0.5
+    median = stats.norm.isf((1 - 0.5 ** (1 / DIMENSION)) / 2) / DIMENSION**0.5
     return p.finding("figure-11, figure-12",
                      "linf over l2 norm of the random draws, and of random directions",
-                     numbers=ratios, ours={"median of random directions": middle} | {
+                     numbers=ratios, ours={"median of random directions": median} | {
                          f"random directions above {place}": share for place, share in beyond.items()},
                      reading="the draws shown were picked by a rule that the text does not name.",
                      use="The largest change of a value is unusually large in each of the four draws shown.")
