@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 from places import label, pages, place
 
 from report import display, numbers, record, reference, scatter
-from report.comparison import MARKS
+from report.comparison import MARKS, NEAR, is_number
 from report.display import badge, markdown_table
 from report.verdict import CONFIRMED, COUNTED, NOT_MEASURED, NOTHING, VERDICTS
 
@@ -94,6 +94,13 @@ def states(measured):
     return dict(zip(OF_NUMBERS, (sum(marks), *marks, apart, n[NOT_MEASURED])))
 
 
+def without_range(papers):
+    """How many near numbers of some papers have no range: one training is one draw, and could not differ."""
+    return sum(cell["mark"] == NEAR and cell.get("low") is None and not cell.get("of")
+               for item, kept, *_ in everything() if kept and item.sort == "measured" and not item.view_of
+               and item.paper in papers for cell in kept["cells"] if is_number(cell["printed"]))
+
+
 def judged_claims():
     """Every statement of the measured items that measurements tested, not arithmetic alone: (item, claim)."""
     return [(item, claim) for item, kept, *_ in results(sort="measured") if kept
@@ -138,7 +145,10 @@ def published(paper):
     again = (f"; {printed_twice()} of Chen et al. in two tables (I and V, VI and VII) count twice"
              if paper in ("all", "chen") else "")
     head = ["paper", "printed", *OF_NUMBERS, "statements"]
-    return ("≈ near, ? open, ≠ differs ({doc}`protocol </book/protocol>`). Tables made from "
+    bare = without_range([key for keys in papers.values() for key in keys])
+    return ("≈ near, ? open, ≠ differs ({doc}`protocol </book/protocol>`). "
+            f"{bare:,} of the near numbers have no range (one training): they could come out near or "
+            "open, but not different. Tables made from "
             f"other tables are left out{again}. Statements: of the tested ones on measured tables and "
             "figures, how many came out here, too."
             f"\n\n:::{{div}} numbers\n{markdown_table(head, rows)}\n:::")

@@ -5,12 +5,10 @@ dict as `measure_pair` returns it, called `part` here.
 """
 import numpy as np
 import torch
-from scipy.stats import t
 from torch import nn
 
 from papers.sutton.experiments import DELTAS
 from report.cell import Cell
-from report.comparison import CONFIDENCE
 from shared.susceptibility import percentage
 
 SPLITS = ("train", "test")
@@ -90,22 +88,12 @@ def sizes(runs, norm, *, limit=None):
 
     norm     "l1", "l2" or "linf"
     limit    adds `below`, the per cent of attacks smaller than this
-    The mean has its 95% interval over images (Student's t).
     """
     return [{"class_a": run["class_a"], "split": split, "class_b": run["class_b"],
-             "mean": mean_of(facts), "std": facts["std"], "count": facts["count"],
+             **{key: facts[key] for key in ("mean", "std", "count")},
              **({} if limit is None else {"below": below(facts, limit)})}
             for run in runs.to_dict("records") for split in SPLITS
             for facts in [run[split]["attack"][norm]]]
-
-
-def mean_of(facts):
-    """The mean of an attack's sizes as a `Cell`; without interval where fewer than two images flipped."""
-    mean, std, n = facts["mean"], facts["std"], facts["count"]
-    if mean is None or n < 2:
-        return Cell(mean)
-    half = float(t.ppf((1 + CONFIDENCE) / 2, n - 1)) * std / (n - 1)**0.5      # `std` is of these n
-    return Cell(mean, low=mean - half, high=mean + half)
 
 
 def row_of(key):
