@@ -309,9 +309,9 @@ for item, data in handmade.any_model(features, labels, seed).items():
 page.box(
     "Does ROBY, a robustness score from class overlap, follow the distance to the boundary?",
     "Not on simulated classes: rescaling each network's overlaps to 0 to 1 hides how far apart classes are.",
-    "Over {n:,} arrangements whose centres lie up to fourfold farther apart its rank correlation with that "
-    "distance is {roby.value:.2f} (95% interval {roby.low:.2f} to {roby.high:.2f}; wanted: −1). By the "
-    "paper's equations (overlaps not rescaled) it is {equations.value:.3f}.",
+    "Over {n:,} arrangements with nearer and farther centres its rank correlation with that distance is "
+    "{roby.value:.2f} (95% interval {roby.low:.2f} to {roby.high:.2f}; wanted: −1). By the paper's equations "
+    "(overlaps not rescaled) it is {equations.value:.3f}.",
     "The paper gives no formula for its rescaling; ours follows the authors' later code.",
     facts=FREE | {"n": scale.trials}, results=(), alt="Left a flat cloud of dots, right a falling band.",
     picture=handmade.draw_arrangements(ARRANGED))

@@ -236,8 +236,8 @@ page.extra("suspects", suspects, ranking.suspected,
            header={"reading": "attack"} | {name: name for name in ("LeNet", "MobileNetV2", "SqueezeNet")} | {
                "deviation": "mean deviation"}, fold="Other ways to understand the text, on three networks")
 page.text(suspects, ranking.of_suspects,
-          "We tried other readings of the text's attack on {networks} networks. The best, *{best}*, is "
-          "{off:.1f} points off the published success on average, the text's own {text:.1f}. By {{ref}}`a "
+          "We tried other ways to understand the text's attack on {networks} networks. The best, *{best}*, "
+          "is {off:.1f} points off the published success on average, the text's own {text:.1f}. By {{ref}}`a "
           "rule fixed beforehand <which-pgd>` {taken} in our tables. Why the attack flips more digits here "
           "than in the paper is not known.")
 
@@ -298,8 +298,8 @@ page.box(
     "On our {networks} {data} networks, yes, in part: the orders are alike.",
     "ROBY's rank correlation with attack success (paper: {paper:.0f}) is {spearman:.2f} (95% "
     "interval {low:.2f} to {high:.2f}) with Euclidean distances, {linf.spearman:.2f} ({linf.low:.2f} to "
-    "{linf.high:.2f}) with the largest difference of a coordinate (L∞). One network retrained has ROBY {seeds_low:.2f} to "
-    "{seeds_high:.2f}, the ten {all_low:.2f} to {all_high:.2f}.",
+    "{linf.high:.2f}) with the largest difference of a coordinate. One network retrained has ROBY "
+    "{seeds_low:.2f} to {seeds_high:.2f}, the ten {all_low:.2f} to {all_high:.2f}.",
     "We attacked at a third of the paper's strength; full strength flips nearly all.",
     facts=facts, results=[natural], picture=ranking.draw_box(*best) if facts else None,
     alt="Attack success and ROBY: a dot a network, small dots for further trainings of one of them; the "

@@ -61,7 +61,7 @@ again = page.results(experiments.natural_retrained, optional=True)
 #
 # ASR (Linf PGD) is the success of the paper's attack on correctly classified images (pixels in [0, 1]: ε = 0.3 with 40 steps of 0.01; on CIFAR-10
 # we assume ε = 1/255 with 10 steps of 0.25/255). ASR (L2 PGD) is the success in the L2 ball of the same ε: the
-# paper prints one ε for both norms. The range of this column is that of four readings of the L2 attack.
+# paper prints one ε for both norms. The range of this column is that of four ways to understand the L2 attack.
 # FSA is one minus the mean width of a class, FSD the mean distance of two class centres, ROBY the mean overlap of two classes (both widths minus
 # this distance). Before each mean, the widths, distances or overlaps of a network are rescaled: the smallest becomes 0, the largest 1. LeNet
 # was trained with further seeds, so that most of its values have a range ({ref}`how values are compared <one-choice>`).
@@ -186,7 +186,7 @@ page.statement("procedure-research-questions", data={"questions": 3})
 # | architectures | standard widths and depths, first convolution 3×3 of stride 2, no pool behind it | the only network of that code, MobileNetV1, begins so |
 # | batch normalisation | running averages | the authors' later code takes the statistics of each batch of 50 |
 # | PGD on CIFAR-10 | ε = 1/255, 10 steps of 0.25/255 | later code: pixels up to 255, ε = 1, 10 steps; the printed step of 2 would exceed ε; published times imply more steps ({ref}`chen-iv-f`) |
-# | L2 attack | a ball of the same ε; three other readings stand on {ref}`the page on Section IV.C <chen-iv-c>` | the paper prints one ε for both norms |
+# | L2 attack | a ball of the same ε; three other ways to understand it stand on {ref}`the page on Section IV.C <chen-iv-c>` | the paper prints one ε for both norms |
 # | claims on the order of networks | tested literally; a correlation or a ranking needs all networks of the published table | no bound is named |
 # | images of the attack | all that are drawn (the paper states no number); success is a share of the correctly classified ones | “ACC − accuracy under attack” cannot exceed ACC, but an ASR of 1 is printed at an ACC of 0.8869 |
 #

@@ -295,7 +295,7 @@ page.figure(
 best = page.best(searches)
 facts = figures.pruning(best)
 GROWTH = "{n} networks; both effects grow at {shown} of {steps} increases of pruning (paper: all)"
-PRICE = "but the last image that keeps the digit's label is then more like the digit."
+PRICE = "but the last image with the digit's label is then more like the digit."
 page.box(
     "Does turning pixels black or white (pruning) make both sides of a boundary look different?",
     prose.first(facts, ("always", f"Yes, {PRICE}"), ("traded", f"Mostly, {PRICE}"),

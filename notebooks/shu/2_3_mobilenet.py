@@ -306,10 +306,11 @@ swept, errs = page.best(sweeps, networks)
 facts = beyond.of_aeroplane(bim(swept), errs) if len(swept) else {}
 page.box(
     "Are random images between adversarial versions of one aeroplane misclassified, too?",
-    "The attacked network misclassifies {parts.least} to {parts.most} of them, depending on which values vary.",
+    "The attacked network misclassifies {parts.least} to {parts.most} of them, depending on which values "
+    "vary.",
     "Random images lie between the extremes of {versions} misclassified versions. If only "
-    "values vary that every version changes, {own.all:.0f}% are misclassified; that most change, "
-    "{own.most:.1f}%; that at least one changes (the text's rule), {own.any:.0f}% (paper: {paper:.0f}%). "
+    "values vary that every version changes, {own.all:.0f}% are misclassified; "
+    "that at least one changes (the text's rule), {own.any:.0f}% (paper: {paper:.0f}%). "
     "{others} other networks misclassify {least:.0f}% to {most:.0f}%.",
     "On clean images ours err {times} as the paper's.",
     facts=facts, picture=beyond.draw_networks(facts) if facts else None, results=(sweeps, networks),

@@ -185,13 +185,14 @@ def box_facts(levels):
     """
     if len(levels) < 2 or None in [v["susceptibility"]["train"] for v in levels.values()]:
         return {}
-    first, *_, last = levels.values()
+    first, weakest, last = (list(levels.values())[n] for n in (0, 1, -1))
     problems, ends = first["problems"], {"none": first, "most": last}
     flipped, counted = ({name: v["readings"][reading]["susceptibility"] for name, v in ends.items()}
                         for reading in ("found", "lost"))       # without and with zero gradients
     fall = {"flipped": flipped["none"] - flipped["most"], "counted": counted["none"] - counted["most"]}
     paper = {name: published("cube", n, panel, "train", problems) for name, n, panel in (
-        ("none", 0, "susceptibility"), ("most", 3, "susceptibility"), ("accuracy", 3, "accuracy"))}
+        ("none", 0, "susceptibility"), ("most", 3, "susceptibility"), ("accuracy", 3, "accuracy"),
+        ("clean", 0, "accuracy"), ("weakest", 1, "accuracy"))}
     there = [int(name.split()[1]) for name in levels]
     rows = {reading: [v["readings"][reading]["susceptibility"] for v in levels.values()]
             for reading in ("found", "lost")} | {
@@ -203,7 +204,7 @@ def box_facts(levels):
             "rows": {name: ", ".join(f"{share:.0f}" for share in row) for name, row in rows.items()},
             "counted": counted, "paper": paper,
             "zero": {name: counted[name] - flipped[name] for name in ends},
-            "accuracy": {name: v["accuracy"]["train"] for name, v in ends.items()}}
+            "accuracy": {name: v["accuracy"]["train"] for name, v in (ends | {"weakest": weakest}).items()}}
 
 
 def in_words(problems):
