@@ -308,10 +308,9 @@ page.box(
     "Are random images between adversarial versions of one aeroplane misclassified, too?",
     "The attacked network misclassifies {parts.least} to {parts.most} of them, depending on which values "
     "vary.",
-    "Random images lie between the extremes of {versions} misclassified versions. If only "
-    "values vary that every version changes, {own.all:.0f}% are misclassified; "
-    "that at least one changes (the text's rule), {own.any:.0f}% (paper: {paper:.0f}%). "
-    "{others} other networks misclassify {least:.0f}% to {most:.0f}%.",
+    "Random images lie between the extremes of {versions} misclassified versions. If only values vary that "
+    "every version changes, {own.all:.0f}% are misclassified; that at least one changes (the text's rule), "
+    "{own.any:.0f}% (paper: {paper:.0f}%). {others} other networks misclassify {least:.0f}% to {most:.0f}%.",
     "On clean images ours err {times} as the paper's.",
     facts=facts, picture=beyond.draw_networks(facts) if facts else None, results=(sweeps, networks),
     alt="Bars in two groups: the share of samples that the attacked network misclassifies, by which values "
