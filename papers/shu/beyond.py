@@ -26,7 +26,9 @@ IN_BALLS = {"of": "class, and radius (L2) of the balls", "examples": "examples",
             "own_most": "examples, most of the others", "b": "b",
             "sampled": "samples' mean squared L2 distance", "attacked": "samples, $M_1$",
             "least": "samples, least of the others", "most": "samples, most of the others"}
+NARROW = 0.01   # of an interval; pixels lie in [0, 1]
 SUSPECTS = {"attack": "attack", "published": "published kind", "here": "kind here",
+            "most": "$b$ of most errors of $M_1$", "narrow": "intervals from this $b$ on below 0.01",
             "sizes": "published kind at some $b$ within", "rules": "if the box keeps pixels changed in",
             "classes": "for the wrong class"}
 TRANSFERS = {"attack": "attack", "published": "published", "here": "our networks",
@@ -82,6 +84,8 @@ def suspects(runs):
     """A row a printed box: its kind in print and here, and where ours is of the printed one.
 
     sizes    of boxes, from and to;  classes   others at some size;  rules   others of keeping, at its size
+    most     the smallest of the measured sizes with the highest rate of the attacked network
+    narrow   the first size, of all, whose narrowest interval is below `NARROW`
     """
     rows = []
     for row, box in of_rows(runs, "table-2"):
@@ -93,8 +97,11 @@ def suspects(runs):
         rules = [RULES[rule] for rule in RULES
                  if rule in box.held["boxes"] and rule != box.rule and not box.whole
                  and boxes.kind(_at(box.held["boxes"][rule], row["n_intervals"])["rates"]) == printed_kind]
+        own, widths = [rates[0] for rates in box.curve["rates"]], box.box.widths
         rows.append({"attack": box.name, "published": KINDS[printed_kind],
                      "here": KINDS[boxes.kind(box.at("rates"))],
+                     "most": int(box.curve["sizes"][own.index(max(own))]),
+                     "narrow": int((widths >= NARROW).sum()) + 1 if widths[-1] < NARROW else "none",
                      "sizes": f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else str(*sizes) or "none",
                      "rules": " or ".join(rules) or "none",
                      "classes": ", ".join(str(other.reached) for other, kinds in targets
