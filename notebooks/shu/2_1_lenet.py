@@ -185,8 +185,8 @@ page.text(sweeps, beyond.of_suspects,
 # %%
 page.text(lengths, beyond.errors_by_length,
           "The published errors fall almost steadily with the network's number, as they would with longer "
-          "training: ours of {first} epochs (with momentum) misclassifies {short:.1f}% of the clean test "
-          "images, ours of {last} epochs {long:.1f}%, and the error falls in {falls} of {steps} steps "
+          "training: our network of {first} epochs (with momentum) misclassifies {short:.1f}% of the clean "
+          "test images, that of {last} epochs {long:.1f}%, and the error falls in {falls} of {steps} steps "
           "between.")
 page.extra("transfer", (sweeps, others), beyond.transfers,
            "Mean misclassification rate (%) of the networks that were not attacked, on the images of an "
