@@ -200,7 +200,8 @@ def sorted_lists():
     ax.set(xlabel="correlation (marks: size of the paper's)", yticks=[], xlim=(-1, 1.02))
     ax.legend(loc="upper left")
     return {"sorted": np.median(lists), "unsorted": abs(round(float(np.median(free)), 2)),
-            "least": min(published), "most": max(published), "rank": chen()["rank"]}, figure
+            "least": min(published), "most": max(published)} | {
+                name: chen()[name] for name in ("rank", "low", "high")}, figure
 
 
 FINDINGS = {function.__name__: function for function in (

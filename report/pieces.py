@@ -91,7 +91,7 @@ def counted(cells):
                      f"about {sum(c['chance'] for c in ranged):.2g} would")
     there = {SIGNS.get(c["status"]) for c in cells}
     if GREY in there:
-        texts.append("Grey: tuned by the paper's value, or measured on another network or other data")
+        texts.append("Grey: tuned to the paper's value, or measured on another network or other data")
     if DASH in there:
         texts.append(f"{DASH}: the paper does not name the image")
     return " ".join(f"{words}." for words in texts)

@@ -19,7 +19,7 @@ VERDICTS = {
                          "are near: more runs or images can change the answer"),
     NOT_COMPARABLE: ("secondary",
                      "measured on another network or other data, on an image that the paper does not name, "
-                     "or tuned by the paper's own numbers: neither agreement nor difference says anything"),
+                     "or tuned to the paper's own numbers: neither agreement nor difference says anything"),
     NO_COUNTEREXAMPLE: ("secondary", "a theorem or bound was tried in many cases, and none contradicts it"),
     CODE_CHECK: ("secondary", "two ways to compute the same thing agree: this says that the code is right, "
                               "not that the paper is"),
@@ -29,7 +29,7 @@ THEOREMS = "theorem", "corollary", "lemma"
 # The rule for marks alone (fixed before the records were judged by it): `NOT_CONFIRMED` where more than one
 # comparable number in `ONE_IN`, and at least `LEAST`, differs.
 ONE_IN, LEAST = 5, 2
-REASONS = {"proxy": "measured on another network or other data", "fitted": "tuned by the paper's value",
+REASONS = {"proxy": "measured on another network or other data", "fitted": "tuned to the paper's value",
            "unnamed image": "of an image that the paper does not name"}
 
 

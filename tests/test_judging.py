@@ -173,7 +173,7 @@ def test_the_line_below_a_table_counts_marks_and_what_chance_alone_gives():
     assert pieces.counted(comparison.compare(item, rows)) == (
         "≈ near: 1 · ? open: 1 · ≠ differs: 2. "
         "2 of 3 published numbers lie outside our range; by chance alone about 0.3 would. "
-        "Grey: tuned by the paper's value, or measured on another network or other data.")
+        "Grey: tuned to the paper's value, or measured on another network or other data.")
     assert pieces.counted([]) == ""
 
 

@@ -128,7 +128,8 @@ def headline(_):
             "code, drawings, lists) or are not measured on the paper's networks and data. The papers print "
             f"{published:,} measured numbers, and **{counts['measured']:,}** of them are measured here in "
             "the same way: "
-            f"**{near:,}** come out near the published one (≈), {differ:,} differ (≠), and for {open_:,} our "
+            f"**{near:,}** come out near the published one (≈; {without_range(reference.SHORT):,} of these "
+            f"have no range and could not have differed), {differ:,} differ (≠), and for {open_:,} our "
             f"trainings or images are too few to tell (?). Of {len(tested):,} tested "
             f"statements on measured tables and figures, **{sum(tested):,}** came out here, too.")
 
@@ -146,11 +147,11 @@ def published(paper):
              if paper in ("all", "chen") else "")
     head = ["paper", "printed", *OF_NUMBERS, "statements"]
     bare = without_range([key for keys in papers.values() for key in keys])
+    never = (f"{bare:,} of the near numbers come from one training and have no range: none of them could "
+             "have differed. " if bare else "")
     return ("≈ near, ? open, ≠ differs ({doc}`protocol </book/protocol>`). "
-            f"{bare:,} of the near numbers have no range (one training): they could come out near or "
-            "open, but not different. Tables made from "
-            f"other tables are left out{again}. Statements: of the tested ones on measured tables and "
-            "figures, how many came out here, too."
+            f"{never}Tables made from other tables are left out{again}. Statements: of the tested ones on "
+            "measured tables and figures, how many came out here, too."
             f"\n\n:::{{div}} numbers\n{markdown_table(head, rows)}\n:::")
 
 

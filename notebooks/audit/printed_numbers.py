@@ -144,7 +144,7 @@ others = "".join(f" The entry for {where} is {entry:g}, the median {value:g}: pe
 display.say(
     f"{medians.held[0]} of {medians.held[1]} entries of three data sets are medians over the problems class "
     f"k against class k + 1, row by row.{others} The entries are not those of one problem: of the "
-    f"{problem.numbers} in the CIFAR-10 column, aeroplane against cat has {cat}, and no problem more than "
+    f"{problem.numbers} in the CIFAR-10 column, aeroplane against cat shares {cat}, and no problem more than "
     f"{most}.")
 
 # %% [markdown]
@@ -254,8 +254,8 @@ page.box(
     "Do the numbers that these papers print agree with each other?",
     "{how}: {confirms} of {checked} statements that this page checks without an experiment hold.",
     "Another {exceptions} hold with exceptions, and {contradicts} are contradicted by the same paper or "
-    "arithmetic. For example, in {impossible} of {rows} triples of distances (minimum, mean, maximum) Shu et "
-    "al. print an impossibly large distance; read as squared distances, they {fit}.",
+    "arithmetic. In {impossible} of {rows} triples of distances (minimum, mean, maximum) of Shu et al. one "
+    "exceeds its largest possible value; read as squared distances, they {fit}.",
     "A number that passes can still be wrong, since this page measures nothing.",
     facts=facts, picture=audit.draw_counts(findings),
     alt="A bar for all papers and one for each, divided into statements that hold, that hold with "

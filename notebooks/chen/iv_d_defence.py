@@ -146,7 +146,7 @@ display.picture(figure, "Natural (circles) and robust networks (squares): how ma
 
 # %% [markdown]
 # Here ROBY falls, by far more than the three seeds differ; on the MNIST networks below it often does not, and the cause is not known. The half-attacked
-# batch equals that of {download}`attacks.py <../../papers/chen/attacks.py>`.
+# batches of the cell equal those of the experiment's code, {download}`attacks.py <../../papers/chen/attacks.py>`.
 #
 # ## What came out
 
@@ -186,9 +186,9 @@ page.text(BOTH, defence.facts,
           "In the {upper.of} best protected pairs ROBY rises on clean images in {upper.rise} and falls on "
           "adversarial ones in {upper.fall}.")
 page.text((*BOTH, again), defence.within_chance,
-          "Two trainings of {model} differ in 5% of cases by more than {limits}. {within} of our {pairs} "
-          "changes on clean images are smaller than that, {paper} of the published. Single changes of this "
-          "size show little; that all published ones have one sign shows more.")
+          "By an estimate from trainings of {model}, two of them differ in 5% of cases by more than {limits}. "
+          "{within} of our {pairs} changes on clean images are smaller than that, {paper} of the published. "
+          "Single changes of this size show little; that all published ones have one sign shows more.")
 
 # %% [markdown]
 # ### A smaller ROBY under attack is no sign of robustness
@@ -228,7 +228,7 @@ page.text(BOTH, defence.shorter,
 # %% [markdown]
 # ## Three things to remember
 #
-# 1. A defence has to be checked by an attack: the same training protects one architecture and not another.
+# 1. A defence has to be checked by an attack: in our trainings the same recipe protected some networks well and others hardly.
 # 2. ROBY changes with the images that it is computed on: a score has to name them.
 # 3. A difference between two single trainings need not be an effect of what was changed between them.
 #

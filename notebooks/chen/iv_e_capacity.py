@@ -212,7 +212,7 @@ page.text(dense, capacity.lengths,
 page.text(convolutional, lambda runs: capacity.on_colour(runs, CNNS),
           "On CIFAR-10 our attack flips {text} of the correctly classified images (paper: {paper}). Steps of "
           "2/255 (the printed 2, with pixels up to 255) flip {code} within the same ε; an L2 ball of "
-          "radius 0.5 gives {wide}. Whether the paper's ε is larger than ours cannot be told from its text.")
+          "radius 0.5 gives {wide}. Whether the paper's ε is larger cannot be told: this says little of it.")
 
 # %% [markdown]
 # ## Three things to remember

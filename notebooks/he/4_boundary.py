@@ -148,7 +148,7 @@ page.text(distances, summaries.by_kind,
           "{least.fgsm} for FGSM and {least.benign} for clean digits (step {step}). The "
           "paper's claim that attacked digits have a nearer boundary {nearer} here.")
 page.text(distances, summaries.nearest,
-          "The best of {directions:,} random directions meets a flat boundary at some {factor:.0f} times its "
+          "The best of {directions:,} random directions meets a flat boundary at some {factor:.1f} times its "
           "true distance, if nothing is clipped. A flat boundary at OptBrittle's mean distance, "
           "{attack:.2g}, would be found at {flat:.2f}; clean digits have {benign}.")
 page.text(distances, boundary.all_data,
@@ -198,7 +198,7 @@ page.text(searches, by_step,
 # ## Three things to remember
 #
 # 1. An attack that minimises its perturbation leaves the image at the boundary, and random directions show it.
-# 2. A noise-resistant attack goes on behind the boundary, which in random directions is still nearer to its examples than to clean digits.
+# 2. A noise-resistant attack moves past the boundary; in random directions the boundary is still nearer to its examples than to clean digits.
 # 3. A random direction is a poor attacker: it crosses much later than a perturbation that is chosen.
 #
 # ## Try it

@@ -230,11 +230,11 @@ turned = [MEASURES[name] for name in ("boundary_distance", "overlap")
 page.box(
     "Which of two networks is more robust, and do all measures agree?",
     "The one trained on attacked images wins under attack, but {turned} rank it lower.",
-    "Under PGD it classifies {pgd.robust:.0%} of {n:,} digits correctly, the other {pgd.plain:.0%}. Its "
-    "median distance to the nearest boundary in {directions} random directions is {near.robust:.2f} root "
+    "Under PGD alone it classifies {pgd.robust:.0%} of {n:,} digits correctly, the other {pgd.plain:.0%}. "
+    "Its median distance to the nearest boundary in {directions} random directions is {near.robust:.2f} root "
     "mean square against {near.plain:.2f}, its class overlap {overlap.robust:.2f} against "
     "{overlap.plain:.2f} (lower: farther apart).",
-    "Both are MNIST networks, trained once: others may differ.",
+    "MNIST networks, trained once: others may differ.",
     facts=box_facts() | {"turned": " and ".join(turned) or None}, results=(), picture=draw_order(),
     alt="Five measures, two marks each from worse to better: adversarial training is better in both rows of "
         "attacks, worse in random directions, class overlap and clean accuracy (orange).")
@@ -248,11 +248,11 @@ page.box(
 #   the same cost (a gradient counts as three forward passes), and noise. AutoAttack and attacks made for one model (adaptive ones) are not
 #   among them. Where no attack flips more labels than noise, the card says so: the model withstands both, or the attacks fail on it.
 #   Where a search is weaker than a simple step along the gradient, the card names it, and the nearer of both counts.
-# - Accuracy under PGD alone is the number that other work reports. It is evidence of robustness only if PGD is stronger than noise
+# - Much other work reports accuracy under PGD alone. It is evidence of robustness only if PGD is stronger than noise
 #   and the black-box search, and the gradients are not zero. The card warns by name where this fails, where a search ends without
 #   an adversarial image of any norm, and where the model classifies no better than a constant: then no number shows robustness.
 # - The norm of the nearest adversarial perturbation needs no limit. Compare its median with the same row of other networks.
-# - On most known networks, noise as long as the gradient step changes few of the labels that the step changes: noise alone misses most
+# - On most networks that this book has measured, noise as long as the gradient step changes few of the labels that the step changes: noise alone misses most
 #   attacks. The rows for 2, 5 and 10 times the norm show how much larger the noise must be.
 # - The metrics without an attack (ROBY, overlap, borderline pairs, boundary distances) need not rank two models as an attack
 #   does. If the two models differ beyond chance under the attacks, the card names the metrics that rank them the other way.

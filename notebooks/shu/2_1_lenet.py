@@ -168,9 +168,9 @@ page.picture(sweeps, lambda runs: figures.draw_curves(runs, "table-2"),
              alt="A panel an attack: rates of the attacked network and of the nine others against b.")
 page.text(sweeps, lambda runs: figures.MEANT)
 page.text(sweeps, beyond.of_suspects,
-        "In {same} of {n} attacks the box is of the same kind as the paper's box by these thresholds. Of the "
-        "other {other}, {reached} have it under another $b$ ({sizes}), rule for pixels ({rules}) or wrong "
-        "class ({classes}), some under several. So many settings make a match weak evidence.")
+        "In {same} of {n} attacks the box is of the same kind as the paper's box by these thresholds. Of "
+        "the other {other}, {reached} become so if one choice is changed: $b$ ({sizes} of them), the rule "
+        "for pixels ({rules}) or the wrong class ({classes}). So many settings make a match weak evidence.")
 
 # %% [markdown]
 # (shu-2-1-size)=

@@ -142,7 +142,7 @@ display.say(f"Noise of radius {RADII[3]} in training leaves {attackable[3]:.0f}%
 
 # %%
 display.say(f"Our L∞ noise has the radii {', '.join(map(str, sizes))}; 1 is the whole range of a pixel. This "
-            "page shows those that are measured on all pairs of the strongest.")
+            "page shows the radii that are measured on every pair on which the largest is.")
 scale = page.scale(**experiments.NOISE)
 noisy = page.results(experiments.training_noise)
 compared = training_noise.compared(page, noisy)    # by kind of noise: networks with it, and without
@@ -223,9 +223,9 @@ page.box(
     prose.first(
         facts, ("alone", "We cannot tell from one of nine class pairs."),
         ("few", "We cannot tell from {pairs} of nine class pairs."),
-        ("mixed", "Our strongest noise does, somewhat; weaker noise can leave more. In the paper it hardly "
+        ("mixed", "Our strongest noise perhaps; weaker noise can leave more. In the paper it hardly "
                   "matters."),
-        ("fewer", "Our strongest noise does, somewhat; in the paper it hardly matters."),
+        ("fewer", "Our strongest noise perhaps; in the paper it hardly matters."),
         "Not clearly; in the paper hardly."),
     "From no noise to the strongest, a step flips {rows.found}% of correctly classified CIFAR-10 "
     "training images ({where}). If images of zero gradient count as attackable, {rows.lost}% are (paper: "

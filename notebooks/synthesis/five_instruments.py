@@ -221,8 +221,8 @@ page.text(instruments, flat_facts,
           "Noise crosses a boundary more easily in fewer dimensions. If boundaries were flat and as far away "
           "as the step, {mnist:.0f}% of these images would be flipped by at least one of {draws} samples. "
           "The table has {least:.0f}% or more: flatness {explains} it. With the {printed:,} samples of "
-          "Sutton et al., flat boundaries would give {more:.0f}% on MNIST, but {cifar10:.1g}% on CIFAR-10: "
-          "the claim may hold there.")
+          "Sutton et al., flat boundaries would give {more:.0f}% on MNIST, but {cifar10:.1g}% on CIFAR-10. "
+          "Measured there ({{ref}}`sutton-7-2-1`), far more are: boundaries are not flat there, either.")
 
 # %% [markdown]
 # ## Where it differs, and why
