@@ -186,7 +186,7 @@ page.text(BOTH, defence.facts,
           "In the {upper.of} best protected pairs ROBY rises on clean images in {upper.rise} and falls on "
           "adversarial ones in {upper.fall}.")
 page.text((*BOTH, again), defence.within_chance,
-          "By an estimate from trainings of {model}, two of them differ in 5% of cases by more than {limits}. "
+          "By an estimate from trainings of {model}, two differ in 5% of cases by more than {limits}. "
           "{within} of our {pairs} changes on clean images are smaller than that, {paper} of the published. "
           "Single changes of this size show little; that all published ones have one sign shows more.")
 
