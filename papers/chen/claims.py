@@ -103,7 +103,7 @@ claim("table-1", "equals ranking by L2")(with_status(
 claim("table-1", "The lower the attack success rate")(with_status(
     lambda c: round(max(c.fsa_inf, c.fsd_inf, c.fsa_2, c.fsd_2), 6) == -1 and
     round(min(c.roby_inf, c.roby_2), 6) == 1, view=ranking.ranks, reads="the order is taken literally",
-    says="Spearman's rank correlation with attack success is {fsa_inf}, {fsd_inf} and "
+    says="Spearman's rank correlation with this table's attack success is {fsa_inf}, {fsd_inf} and "
          "{roby_inf} for FSA, FSD and ROBY in the L∞ form, {fsa_2}, {fsd_2} and {roby_2} in the L2 form"))
 claim("table-1", "weaker than to the Linf")(with_status(
     lambda c: c.asr_2 > c.asr_inf, case="dataset model", what="networks", printed=printed("table-1"),
