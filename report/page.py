@@ -76,6 +76,7 @@ class Page:
         sets.use_profile(self.profile)
         self.gathered, self.measured, self.verdicts = {}, {}, {}
         self.tables = {}     # {item: its tidy rows as this page has them}
+        self.names = {}      # {key column: {printed key: words}}: what tables show in place of numbers
         self.own_parts = []  # MyST of this build's own run, which stands folded at the end of the page
         self._reading = collected()
         self.used = self._reading.__enter__()
@@ -231,7 +232,7 @@ class Page:
         first = next(iter(records.values()))
         shown, others, drawn = pieces.shown(
             printed, records, results=results, pictures=pictures, caption=caption, alt=alt,
-            built=self._built(item, results, first), hidden=hidden)
+            built=self._built(item, results, first), hidden=hidden, names=self.names)
         self.own_parts += [others] * bool(others)
         label, last = [*records.items()][-1]    # this page's own where it has any
         self.tables[item] = tidy.rows(printed, last, self._source(label, results, last))

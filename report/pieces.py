@@ -114,17 +114,18 @@ def added(item, rows, hidden=()):
     return list(dict.fromkeys(k for row in rows for k in row if k.partition(".")[0] not in heads))
 
 
-def compared_table(item, source, rows, signs, hidden=(), *, printed_too=True):
+def compared_table(item, source, rows, signs, hidden=(), *, printed_too=True, names=None):
     """Header, body and rest of the printed table: under each printed row that one of `rows`, called `source`.
 
     The rest are the printed rows without one of `rows`.
     signs   `marks` of their cells
     hidden  columns of `rows` that are not shown
     printed_too     False leaves the printed rows out: they are not comparable with embedded sample data
+    names   {key column: {printed key: words in its place}} of a table with numbers printed side by side
     """
     more = added(item, rows, hidden)
     if any("cells" in row for row in item.raw["rows"]):
-        return _across(item, source, rows, signs, more, printed_too)
+        return _across(item, source, rows, signs, more, printed_too, names or {})
     labelled = "label" in item.columns and item.keys == ("row",)   # a row is named by its label as printed
     columns = {k: c for k, c in item.columns.items()
                if k not in item.keys and c.get("type") != EXTRACTED and not (labelled and k == "label")}
@@ -163,12 +164,15 @@ def _not_printed(column):
     return f"{prose.in_words(column)} (not printed)"
 
 
-def _across(item, source, rows, signs, more, printed_too):
+def _across(item, source, rows, signs, more, printed_too, names):
     """`compared_table` of a table that the paper prints with a class or a problem at the head of each column.
 
     A cell holds its numbers side by side, as printed: "99.88, 96.45", or a mean followed by "(0.92)", below
     them the range of the mean. Each of the columns `more` has a line of its own.
     """
+    def name_of(column, key):
+        return names.get(column, {}).get(key, key)
+
     *outer, head = item.keys
     heads = list(dict.fromkeys(c[head] for row in item.raw["rows"] for c in row["cells"]))
     given = [(who, {tuple(r.get(k) for k in item.keys): r for r in by_key}, marked)
@@ -182,8 +186,8 @@ def _across(item, source, rows, signs, more, printed_too):
         lines += [[_not_printed(k), *(cell(given[-1][1].get((*key, h), {}).get(k)) for h in heads)]
                   for k in more]
         if printed_too or any(any(line[1:]) for line in lines):
-            _add(body, rest, [prose.in_words(cell(k)) for k in key], lines)
-    return [*(_label(item, k) for k in outer), "source", *map(str, heads)], body, rest
+            _add(body, rest, [prose.in_words(cell(name_of(*pair))) for pair in zip(outer, key)], lines)
+    return [*(_label(item, k) for k in outer), "source", *(str(name_of(head, h)) for h in heads)], body, rest
 
 
 def _add(body, rest, first, lines):
@@ -255,9 +259,9 @@ def captioned(words, label):
 class _Pieces:
     """What a page shows of an item, piece by piece, as MyST."""
 
-    def __init__(self, item, runs, pictures, caption, alt, built, hidden):
+    def __init__(self, item, runs, pictures, caption, alt, built, hidden, names):
         self.item, self.runs, self.pictures, self.alt = item, runs, pictures or {}, alt or item.caption
-        self.hidden = hidden
+        self.hidden, self.names = hidden, names
         self.rest = []    # published rows that are not reproduced yet
         self.main, *self.others = runs
         self.key, self.record = f"{item.paper}-{item.id}", runs[self.main]
@@ -281,7 +285,8 @@ class _Pieces:
         signs = marks(item, run["cells"]) if self.judges(label) else {}
         if item.rows and run.get("rows"):
             caption = f"{item.title}: {display.symbols(item.caption)}"
-            yield *compared_table(item, source, run["rows"], signs, self.hidden, printed_too=real), caption
+            yield *compared_table(item, source, run["rows"], signs, self.hidden, printed_too=real,
+                                  names=self.names), caption
         data = run.get("data") if item.printed_numbers else None
         if data and (table := published_numbers(item, source, data, signs, printed_too=real))[1]:
             yield *table, [], f"{item.title}: {'published numbers' if real else 'numbers'}"
@@ -375,7 +380,8 @@ class _Pieces:
         yield from self.claims(label)
 
 
-def shown(item, runs, *, results=(), pictures=None, caption=None, alt=None, built=None, hidden=()):
+def shown(item, runs, *, results=(), pictures=None, caption=None, alt=None, built=None, hidden=(),
+          names=None):
     """`(MyST, MyST of other runs, pictures)` of an item.
 
     The notebook shows other runs under the item, the book at the end of the page.
@@ -383,8 +389,9 @@ def shown(item, runs, *, results=(), pictures=None, caption=None, alt=None, buil
     pictures  {label: PNG, or None where there is nothing to draw} of a figure
     built     what to call, in place of recorded, what has no runs and this build has computed at its size
     hidden    columns of a table's rows that are not shown
+    names     see `compared_table`
     """
-    of = _Pieces(item, runs, pictures, caption, alt, built, hidden)
+    of = _Pieces(item, runs, pictures, caption, alt, built, hidden, names)
     first = [*of.results(), *of.line(), *of.details(results)]
     others = [piece for label in of.others for piece in of.of_other(label)]
     drawn = {of.file(label): png for label, png in of.pictures.items() if png is not None}

@@ -108,7 +108,7 @@ def test_a_readers_own_numbers_come_first_in_a_notebook(monkeypatch):
     p = page.Page.__new__(page.Page)
     vars(p).update(paper_key="ren", name="ren/x", profile="quick", parameters={"profile": "quick"},
                    defaults={}, scratch=False, used={}, gathered={}, measured={}, verdicts={}, tables={},
-                   own_parts=[])
+                   own_parts=[], names={})
     p._runs = lambda results: {"recorded": {}, "yours, quick": {}}
     p.frames = lambda results, runs: []
     values = iter([0.1111, 0.2222, 0.3333, 0.4444])

@@ -55,6 +55,7 @@ from report.page import start
 from shared.data.archives import SPECS
 
 page = start("sutton/7_2_1_cifar10_tables", globals())
+page.names = tables.names_of("cifar10")
 CLASSES = experiments.CLASSES["cifar10"]
 PAPER, NEXT = reference.paper("sutton"), problems_of(len(CLASSES))
 RANDOM = tables.RANDOM
@@ -84,7 +85,7 @@ page.table("table-3", (), lambda: tables.class_rows(PAPER["table-3"], SPECS["cif
 # %% [markdown]
 # ## Table 4: accuracy
 #
-# Row and column are the two classes, by their numbers in Table 3; a cell holds training and test accuracy in percent. A claimed mean came out
+# Row and column are the two classes, which the paper numbers as in Table 3; a cell holds training and test accuracy in percent. A claimed mean came out
 # if ours differs by at most one point on the same pairs, or if the 95% interval of the mean difference contains 0.
 
 # %%

@@ -39,12 +39,13 @@ runs: str = "missing"  # what is computed at full scale: nothing here, see the p
 # %% tags=["hide-cell"]
 from functools import partial
 
-from papers.sutton import experiments, training_noise
+from papers.sutton import experiments, tables, training_noise
 from papers.sutton.training_noise import KINDS, NUMBER
 from report import reference
 from report.page import start
 
 page = start("sutton/7_2_1_noise_tables", globals())
+page.names = tables.names_of("cifar10")
 PAPER, FIGURES = reference.paper("sutton"), (("figure-15", "cube"), ("figure-16", "ball"))
 
 # %% [markdown]
@@ -82,7 +83,7 @@ for item, kind in FIGURES:
                     "the share of attackable images and three norms of the attacks, for both sets.")
 
 # %% [markdown]
-# A column of the tables is a class pair, by the numbers of its classes (0 is the aeroplane, 1 the automobile, and so on). The rows give the
+# A column of the tables is a class pair. The rows give the
 # accuracy and the share of attackable images in percent, then the mean of three norms, with the standard deviation in brackets. The captions call
 # the L∞ ball a cube and the L2 ball a ball. Failed trainings stay in the tables.
 #

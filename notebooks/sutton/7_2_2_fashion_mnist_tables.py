@@ -41,12 +41,13 @@ from report.page import start
 from shared.data.archives import SPECS
 
 page = start("sutton/7_2_2_fashion_mnist_tables", globals())
+page.names = tables.names_of("fashion_mnist")
 CLASSES = experiments.CLASSES["fashion_mnist"]
 NEXT = problems_of(len(CLASSES))
 
 # %% [markdown]
 # Every table and figure of the section beside the printed one; {ref}`the page on Fashion-MNIST <sutton-7-2-2>` has what they come to. A column of
-# Tables 20 and 21 is a class pair, by the numbers of Table 19. In Table 20 each cell holds the value of the training images, then that of the test images.
+# Tables 20 and 21 is a class pair, which the paper numbers as in Table 19. In Table 20 each cell holds the value of the training images, then that of the test images.
 
 # %%
 # At full scale this page shows what the page on Fashion-MNIST has computed; else it computes small networks.

@@ -42,12 +42,13 @@ from report.page import start
 from shared.data.archives import SPECS
 
 page = start("sutton/7_2_3_gtsrb_tables", globals())
+page.names = tables.names_of("gtsrb")
 CLASSES = experiments.CLASSES["gtsrb"]
 NEXT = problems_of(len(CLASSES))
 
 # %% [markdown]
 # Every table and figure of the section beside the printed one; {ref}`the page on traffic signs <sutton-7-2-3>` has what they come to. A column of
-# Tables 23 and 24 is a pair of signs, by the numbers of Table 22. In Table 23 each cell holds the value of the training images, then that of the test images.
+# Tables 23 and 24 is a pair of signs, which the paper numbers as in Table 22. In Table 23 each cell holds the value of the training images, then that of the test images.
 
 # %%
 # At full scale this page shows what the page on traffic signs has computed; else it computes small networks.

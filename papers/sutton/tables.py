@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from papers.sutton.experiments import DELTAS
+from papers.sutton.experiments import CLASSES, DELTAS, problems_of
 from report.cell import Cell
 from shared.susceptibility import percentage
 
@@ -68,6 +68,13 @@ def cell(part, quantity, reading):
 def value(part, quantity, reading):
     """The share or the mean of a `cell`."""
     return next(iter(cell(part, quantity, reading).values()))
+
+
+def names_of(dataset):
+    """The names of a data set's classes for `page.names`: in place of numbers and of pairs of these."""
+    names = dict(enumerate(CLASSES[dataset]))
+    pairs = {f"{a} vs {b}": f"{names[a]} – {names[b]}" for a, b in problems_of(len(names))}
+    return {"class_a": names, "class_b": names, "problem": pairs}
 
 
 # ---- rows ------------------------------------------------------------------------------------------------
