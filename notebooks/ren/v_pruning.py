@@ -301,8 +301,8 @@ page.box(
     prose.first(facts, ("always", f"Yes, {PRICE}"), ("traded", f"Mostly, {PRICE}"),
                 ("differ", "With the strongest pruning they do."), "Not in these networks."),
     "In mixtures with white the strongest pruning lowers the similarity across the label change from "
-    "{sides.plain:.3f} to {sides.pruned:.2f} (paper: {sides.paper:.2f}) and raises that of digit and last "
-    "image with its label from {digit.plain:.2f} to {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
+    "{sides.plain:.3f} to {sides.pruned:.2f} (paper: {sides.paper:.2f}) and raises that of digit and this "
+    "image from {digit.plain:.2f} to {digit.pruned:.2f} (paper: {digit.paper:.2f}).",
     prose.first(facts, ("traded", f"{GROWTH}."), ""),
     facts=facts, picture=figures.draw_pruning(best) if facts else None,
     alt="Two panels, towards white and black, without pruning and at three strengths of it: the similarity "
