@@ -299,13 +299,13 @@ def by_profile(images, **more):
     """Settings by profile, alike but for `more`; a problem has at most so many training images."""
     return scales(**dict(
         architecture=["sutton-vgg-tiny", "sutton-vgg-short", "sutton-vgg-short"], dropout=DROPOUT,
-        epochs=[1, 100, EPOCHS],
-        images_train=[16, 64, images], images_test=[8, 100, 2_000], images_attack=[1, 6, images],
+        epochs=[8, 100, EPOCHS],
+        images_train=[64, 64, images], images_test=[8, 100, 2_000], images_attack=[2, 6, images],
         images_random=[1, 3, images], draws=[4, 20, 2_000], seed=0) | more)
 
 
-CIFAR10 = by_profile(10_000, architecture=LARGE, classes=[2, 2, 10], epochs=[1, 80, EPOCHS],
-                     images_attack=[1, 4, 10_000], images_random=[1, 2, 10_000], printed=[1, 0, 10],
+CIFAR10 = by_profile(10_000, architecture=LARGE, classes=[2, 2, 10], epochs=[8, 80, EPOCHS],
+                     images_attack=[2, 4, 10_000], images_random=[1, 2, 10_000], printed=[1, 0, 10],
                      again=[1, 0, len(SEEDS)])
 
 
@@ -353,8 +353,8 @@ cifar10_as_printed = Experiment("sutton/cifar10-as-printed", measure_cifar10,
 # ---- CIFAR-10, trained with random noise (Sections 7.1.4 and 7.2.1) --------------------------------------
 DIMENSION = 3072  # values of an image
 # `sizes` are radii of the L-infinity ball of noise.
-NOISE = scales(problems=[1, 1, 9], architecture=LARGE, dropout=DROPOUT, epochs=[1, 2, EPOCHS],
-               images_train=[16, 128, 10_000], images_test=[8, 60, 2_000], images_attack=[2, 8, 10_000],
+NOISE = scales(problems=[1, 1, 9], architecture=LARGE, dropout=DROPOUT, epochs=[8, 2, EPOCHS],
+               images_train=[64, 128, 10_000], images_test=[8, 60, 2_000], images_attack=[2, 8, 10_000],
                draws=[4, 10, 2_000], sizes=(0.1, 0.5, 1.0), seed=0)
 
 
@@ -420,8 +420,8 @@ NETWORKS = [(a, architecture, n) for a, architectures, seeds in (
                 (0, ("public",), 4),      # one training failed
                 *((a, ("", "bn", "public"), 1) for a in (1, 2, 3, 4)))
             for architecture in architectures for n in range(seeds)]
-GTSRB = by_profile(2_000, classes=[2, 2, 6], others=[2, 1, len(NETWORKS)], epochs=[1, 50, EPOCHS],
-                   images_train=[16, 32, 2_000], printed=[1, 0, 5], again=[1, 0, len(SEEDS)])
+GTSRB = by_profile(2_000, classes=[2, 2, 6], others=[2, 1, len(NETWORKS)], epochs=[5, 50, EPOCHS],
+                   images_train=[32, 32, 2_000], printed=[1, 0, 5], again=[1, 0, len(SEEDS)])
 
 
 def measure_gtsrb(class_a, class_b, **settings):
@@ -634,8 +634,8 @@ def study_runs(epochs):
            [(pair, n, 2 * epochs, seed) for n in LONGER for pair in PAIRS for seed in (0, 1)]
 
 
-STUDY = by_profile(10_000, networks=[1, 2, 12], epochs=[1, 1, EPOCHS], images_attack=[4, 20, 1_000],
-                   images_random=[1, 2, 50])
+STUDY = by_profile(10_000, networks=[1, 2, 12], epochs=[1, 1, EPOCHS], images_train=[16, 64, 10_000],
+                   images_attack=[4, 20, 1_000], images_random=[1, 2, 50])
 
 
 def measure_study(classes, architecture, dropout, penalty, **settings):
