@@ -1,11 +1,12 @@
 """Run files: the result of one run of an experiment, with arguments, sizes, version, inputs and provenance.
 
 `results/runs/<key>/<experiment>/<name>.json` holds plain values; its arrays are in
-`<name>-<hash of their content>.npz`. A file is written in one step, and read without pickle.
+`<name>-<hash of their content>.safetensors.xz`, hundreds of small ones compressed as one. A file is written
+in one step, and read without pickle.
 """
 import dataclasses
-import io
 import json
+import lzma
 import math
 import numbers
 import re
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from safetensors import numpy as tensors
 
 from shared import runtime
 from shared.data import content
@@ -47,9 +49,11 @@ def plain(value, what="value", arrays=None):
         fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
         return {type(value).__name__: plain(fields, what, arrays)}
     if arrays is not None and isinstance(value, (torch.Tensor, np.ndarray)):
-        arrays[what] = value.detach().cpu().numpy() if isinstance(value, torch.Tensor) else value
-        return {"array": what}
-    kept = "numbers, text, lists, dicts, dataclasses" + ", arrays, tensors" * (arrays is not None)
+        array = value.detach().cpu().numpy() if isinstance(value, torch.Tensor) else value
+        if array.dtype.kind in "biuf":
+            arrays[what] = array
+            return {"array": what}
+    kept = "numbers, text, lists, dicts, dataclasses" + ", arrays of numbers, tensors" * (arrays is not None)
     raise runtime.UserError(f"{what} is a {type(value).__name__}; {kept} are kept")
 
 
@@ -129,8 +133,9 @@ def write(path, run):
     fields = {f.name: getattr(run, f.name) for f in dataclasses.fields(run)}
     raw = fields | {"result": plain(run.result, "", arrays), "arrays": None}
     if arrays:
-        raw["arrays"] = f"{path.stem}-{_hash(arrays)}.npz"
-        content.write_npz(path.with_name(raw["arrays"]), arrays)
+        raw["arrays"] = f"{path.stem}-{_hash(arrays)}.safetensors.xz"
+        packed = lzma.compress(tensors.save({k: np.array(v, order="C") for k, v in arrays.items()}))
+        runtime.write_atomically(path.with_name(raw["arrays"]), lambda part: part.write_bytes(packed))
     text = text_of(raw)
     runtime.write_text(path, text)
     for old in files(path):
@@ -162,7 +167,7 @@ def fields_of(path):
 def files(path):
     """Those files that are the run of `path`, and no other one's: itself and its arrays, also of before."""
     path = Path(path)
-    return [path] * path.exists() + sorted(path.parent.glob(f"{path.stem}-{'[0-9a-f]' * 12}.npz"))
+    return [path] * path.exists() + sorted(path.parent.glob(f"{path.stem}-{'[0-9a-f]' * 12}.safetensors.xz"))
 
 
 def read(path):
@@ -175,11 +180,10 @@ def read(path):
         arrays = {}
         if name := raw.pop("arrays"):
             file = path.with_name(name)
-            with np.load(io.BytesIO(file.read_bytes()), allow_pickle=False) as z:
-                arrays = {k: z[k] for k in z.files}
+            arrays = tensors.load(lzma.decompress(file.read_bytes()))
             if _hash(arrays) not in name:
                 raise ValueError("its arrays are not what was written")
         return Run(**raw | {"result": with_arrays(raw["result"], arrays)})
-    except Exception as error:  # a flipped bit makes zip, numpy and json fail in more ways than can be listed
+    except Exception as error:  # a flipped bit makes xz, safetensors and json fail in many ways
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise runtime.UserError(f"{file}: damaged ({reason}); {REMEDY}") from None

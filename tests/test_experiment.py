@@ -182,7 +182,8 @@ def test_an_own_function_is_shown_beside_what_is_recorded_and_changes_nothing(ho
 
 @pytest.mark.parametrize("result, message", [
     (3.0, "returned a float; a dict"), ({"value": 1}, "must return how many 'images' it took"),
-    ({"images": 99}, "not 99"), ({"images": 1, "model": {"a": print}}, "model.a is a builtin_function")])
+    ({"images": 99}, "not 99"), ({"images": 1, "model": {"a": print}}, "model.a is a builtin_function"),
+    ({"images": 1, "names": np.array(["a"])}, "names is a ndarray; .* arrays of numbers")])
 def test_a_function_that_returns_something_else_is_refused_by_its_name(home, result, message):
     def another(x, images, scale):
         return result
