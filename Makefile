@@ -1,5 +1,5 @@
 # make book      run the notebooks that are out of date, then render _build/html
-# make test      style, imports between packages, types, tests
+# make test      style, imports between packages, types, tests; make test-slow: of the rendered book, in Chromium, of commands
 # make bench     our kernels against peers and against their floor; KEEP=results/benchmarks.json: for the book;
 #                PROFILE=smoke: whether all of it runs, in seconds
 # make data      every data set: found, downloaded, or what to do
@@ -44,7 +44,7 @@ ifneq ($(words $(VENV)),1)
 $(error VENV='$(VENV)': a folder without spaces in its name is needed; one relative to this folder will do)
 endif
 
-.PHONY: book run test bench card data missing fill records same readme explorer pair lock clean env venv
+.PHONY: book run test test-slow bench card data missing fill records same readme explorer pair lock clean env venv
 # Two makes in one tree take turns: the second finds the work of the first done.
 ALONE = mkdir -p _runs; exec 9>_runs/.lock; flock -n 9 || { echo "make: another one is at work here; waiting for it"; flock 9; };
 
@@ -54,16 +54,20 @@ book: run
 run: $(READY)
 	@$(ALONE) python -m workflow.book $(PROFILE) $(JOBS)
 
-# Types are checked while tests run. A new environment's packages are compiled once, not by each worker. One worker
-# more than cores: some wait for a browser or a kernel.
+# Types are checked while tests run. A new environment's packages are compiled once, not by each worker.
+TESTS = OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE python -m pytest -n $(JOBS) --dist worksteal
 test: $(READY)
 	@ruff check .
 	@lint-imports --no-cache | tail -n 4
 	@types=$$(mktemp); basedpyright > "$$types" & checker=$$!; status=0; \
 	    trap 'kill $$checker 2> /dev/null || true; rm -f "$$types"' EXIT; \
 	    [ $(VENV)/.compiled -nt $(READY) ] || { python -m tests.warm < /dev/null 2> /dev/null || true; touch $(VENV)/.compiled; }; \
-	    OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE python -m pytest -n $$(($(JOBS) + 1)) --dist worksteal || status=$$?; \
+	    $(TESTS) -m "not slow" || status=$$?; \
 	    wait $$checker && tail -n 1 "$$types" || { status=1; cat "$$types"; }; exit $$status
+
+# Of the rendered book, in a browser, and of commands and scripts in processes of their own.
+test-slow: $(READY)
+	@$(TESTS) -m slow
 
 ifeq ($(PROFILE),smoke)
 bench: $(READY)

@@ -29,8 +29,14 @@ NOTEBOOKS = sorted(str(p.relative_to(ROOT / "notebooks").with_suffix(""))
 
 SESSION = os.environ.get("PYTEST_XDIST_TESTRUNUID") or uuid.uuid4().hex
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-# A machine without a browser says so for each test that needs one; the rest of the suite holds there.
-in_a_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium; .ci/run installs one")
+
+
+def in_a_browser(test):
+    """Mark a test that needs a browser. A machine without one says so for each; the others hold there."""
+    skip = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium; .ci/run installs one")
+    return pytest.mark.slow(skip(test))
+
+
 
 # What a text for a reader should not have.
 SHOWN = {"raw list or dict": r"\[['\"]|\{['\"]",
@@ -53,12 +59,17 @@ def pytest_configure(config):
     runtime.prepare(computes=hasattr(config, "workerinput") or not config.getoption("numprocesses", None))
 
 
+@pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items):
-    """What takes longest comes first: the book for one worker and its runs for the next.
+    """Mark the tests of the rendered book as slow; what takes longest comes first.
 
-    Each begins with its part of the list and then takes from the end of another's: the book is built once,
-    and two share the runs from the start.
+    That is the book for one worker and its runs for the next. Each begins with its part of the list and then
+    takes from the end of another's: the book is built once, and two share the runs from the start.
     """
+    for item in items:
+        if {"book", "smoke"} <= {*item.fixturenames}:
+            item.add_marker("slow")
+    yield
     book = [i for i in items if "book" in i.fixturenames]
     runs = [i for i in items if "smoke" in i.fixturenames and i not in book]
     rest = [i for i in items if "smoke" not in i.fixturenames]
@@ -184,8 +195,7 @@ def smoke(tmp_path_factory):
     base = tmp_path_factory.getbasetemp() if alone else tmp_path_factory.getbasetemp().parent
     folder = ROOT / "_runs" / "tests"
     if "BOOK_OF_TESTS" in os.environ:    # `.ci/run`: the runs are those of `make book PROFILE=smoke`
-        folder = base / "smoke"
-        folder.mkdir(exist_ok=True)
+        folder = Path(os.environ["BOOK_OF_TESTS"])
         (ROOT / "_runs").mkdir(exist_ok=True)
         with contextlib.suppress(FileExistsError):
             (folder / "runs").symlink_to(ROOT / "_runs")

@@ -61,15 +61,15 @@ def mutations(result, keys):
     # Where some rows hold a number and others a dict, each keeps its own.
     alike = [c for c in result if result[c].map(lambda v: isinstance(v, dict)).nunique() == 1]
     measured = [c for c in alike if c not in keys and numbers(result[c]).notna().any()]
-    for column in result.columns.difference(keys):
-        for change in CHANGES:
-            yield result.assign(**{column: [changed(v, change) for v in result[column]]})
-    for column in measured:
-        yield result.assign(**{column: result[column].to_numpy()[::-1]})
     for columns in (result[measured].select_dtypes("number"), measured):
         for ascending in (True, False):     # every column rises, or falls, from row to row
             yield result.assign(**{c: result[c].sort_values(key=numbers, ascending=ascending).to_numpy()
                                    for c in columns})
+    for column in measured:
+        yield result.assign(**{column: result[column].to_numpy()[::-1]})
+    for column in result.columns.difference(keys):
+        for change in CHANGES:
+            yield result.assign(**{column: [changed(v, change) for v in result[column]]})
 
 
 def redrawn(value, generator, keys=(), fill=False):

@@ -336,6 +336,7 @@ def test_a_set_that_cannot_be_downloaded_says_what_to_do(small, folder, name):
     assert sets.load(name, profile="quick").stand_in == "shapes"
 
 
+@pytest.mark.slow
 def test_two_processes_download_once(small, folder, serve, monkeypatch):
     files, _ = published("mnist", small("mnist"))
     address, requests = serve(files)

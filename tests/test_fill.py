@@ -300,6 +300,7 @@ def test_the_list_says_what_jobs_take_and_which_come_first(toy):
                           "mem_mb": 4000, "gpu": 0, "minutes": 1260}}
 
 
+@pytest.mark.slow
 def test_jobs_are_computed_and_a_line_says_how_each_ended(place, capfd):
     tasks = [task("c", 1.0, "ren/squares"), task("a", 2.0, "ren/squares"), task("all", 9.0, "ren/later"),
              missing.Task("ren/squares", "b", 3.0, (("size", 10),)), task("f", None, "ren/squares")]
@@ -314,6 +315,7 @@ def test_jobs_are_computed_and_a_line_says_how_each_ended(place, capfd):
         "4 to run", "ren/squares/c+1 n min; 3 left"] and len(lines) == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["time", "Ctrl-C"])
 def test_jobs_end_when_the_time_is_up_or_at_ctrl_c(place, monkeypatch, capfd, end):
     ends = subprocess.TimeoutExpired("snakemake", 600) if end == "time" else KeyboardInterrupt()
@@ -335,6 +337,7 @@ def test_jobs_end_when_the_time_is_up_or_at_ctrl_c(place, monkeypatch, capfd, en
     assert (place / "ended").exists()
 
 
+@pytest.mark.slow
 def test_jobs_end_when_what_started_them_is_killed(place):
     """Nobody is there to stop them then."""
     code = ("from workflow import fill, jobs, missing\n"

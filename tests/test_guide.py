@@ -40,6 +40,7 @@ def run(code, folder, installed):
                                "OMP_NUM_THREADS": "1"})
 
 
+@pytest.mark.slow
 def test_the_script_and_what_follows_run_as_shown(tmp_path, installed):
     """With fewer images; at the end the boxes once more, where no example is found."""
     start, end = SHOWN[-1].split("L2(1.5)")
@@ -55,6 +56,7 @@ def test_the_script_and_what_follows_run_as_shown(tmp_path, installed):
     assert sorted(os.listdir(tmp_path)) == ["card.html", "card.json", "script.py", "shared", "shared.py"]
 
 
+@pytest.mark.slow
 def test_a_pretrained_model_and_a_file_of_images_run_as_shown(tmp_path, installed):
     script, = re.findall(r"```python\n(.*?)```", PROSE, re.DOTALL)
     with torch.random.fork_rng():

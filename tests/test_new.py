@@ -44,6 +44,7 @@ def tree(tmp_path_factory):
     return folder, done.stdout
 
 
+@pytest.mark.slow
 def test_a_new_paper_runs_and_judges_its_claim(tree):
     _, printed = tree
     names, short, (judged,) = json.loads(printed.splitlines()[-1])
@@ -53,6 +54,7 @@ def test_a_new_paper_runs_and_judges_its_claim(tree):
     assert "this run, smoke" in printed
 
 
+@pytest.mark.slow
 def test_a_new_paper_is_in_the_contents_the_bibliography_and_the_contracts(tree):
     folder, _ = tree
     parts = yaml.safe_load((folder / "_toc.yml").read_text())["parts"]

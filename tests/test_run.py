@@ -222,6 +222,7 @@ def latin(folder):
     return {"LC_ALL": "en_US.ISO-8859-1", "LOCPATH": str(folder)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("locale", ["ascii", "iso8859-1"])
 def test_a_locale_without_utf_8_and_an_optimised_python(tmp_path, locale):
     """A sound record is read as it is, and any text is shown; without asserts nothing is computed."""

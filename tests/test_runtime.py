@@ -145,6 +145,7 @@ torch.zeros(10**15)
 """
 
 
+@pytest.mark.slow
 def test_to_import_the_package_changes_nothing_in_a_process_and_to_prepare_it_does(tmp_path):
     """An empty number of threads is one; memory that torch does not get is one line."""
     folders = {f"BOUNDARY_{name}": str(tmp_path / name) for name in ("CACHE", "DATA", "RESULTS")}

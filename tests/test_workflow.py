@@ -175,6 +175,7 @@ def test_the_tests_run_a_page_again_where_what_it_rests_on_has_changed(monkeypat
     assert reached <= again and ("chen/iii_roby" in again) == ("chen/iii_roby" in reached)
 
 
+@pytest.mark.slow
 def test_the_workflow_runs_what_a_change_reaches_and_nothing_else(tmp_path):
     tree = tmp_path / "tree"
     copied(tree, ("shared", "report", "papers", "workflow", "notebooks", "book/reference"),
@@ -315,6 +316,7 @@ def test_a_copy_says_so_in_one_line_and_records_nothing(home, monkeypatch, capsy
     assert files == ([] if copy else ["extra-of-ours.json"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_stopped_run_leaves_no_litter(tmp_path, number):
     flag = tmp_path / "begun"

@@ -53,7 +53,7 @@ SCALE = scales(
     datasets=[("mnist",), ("mnist",), tuple(DATASETS)], dataset="all",
     models=[("lenet",), ("lenet", "squeezenet"), None], recipe=[models.SMOKE, models.NATURAL, models.NATURAL],
     robust=[False, False, True], images_train=[100, 500, 55_000], held_out=[100, 300, 5_000],
-    longest=[1, 1, 16], images_attack=[20, 24, 10_000], draws=[20, 50, 1_000], near=[2, 5, 50],
+    longest=[1, 1, 16], images_attack=[12, 24, 10_000], draws=[20, 50, 1_000], near=[2, 5, 50],
     directions=[2, 5, 20], again=[1, 0, 5], seed=0)
 
 

@@ -259,7 +259,7 @@ settings = Experiment("he/settings", attack_under, plan_settings, sizes=("iterat
 
 # ---- Section 4: line searches along random directions ----------------------------------------------------
 DISTANCE_SCALE = scales(
-    **NETWORKS, sample=[6, 6, 100], whole=[6, 6, 100], size=[6, 4, 25], blocks=[1, 1, 20],
+    **NETWORKS, sample=[4, 6, 100], whole=[4, 6, 100], size=[4, 4, 25], blocks=[1, 1, 20],
     iterations=[3, 10, 1000], directions=[18, 36, 784], cifar_directions=[18, 50, 1000], coarser=[3, 2, 1],
     compared=[2, 2, 10], mnist_step=0.02)
 
@@ -340,11 +340,11 @@ line_searches = Experiment("he/line-searches", search_by_steps, plan_line_search
 
 # ---- Section 5: classifiers of boundary distances --------------------------------------------------------
 CLASSIFIER_SCALE = scales(
-    **NETWORKS, blocks=[1, 1, 100], iterations=[3, 5, 1000], coarser=[9, 3, 1],
-    mnist=[dict(sample=4, size=4, directions=18, training=5),
+    **NETWORKS, blocks=[1, 1, 100], iterations=[3, 5, 1000], coarser=[15, 3, 1],
+    mnist=[dict(sample=3, size=3, directions=18, training=5),
            dict(sample=8, size=8, directions=36, training=100),
            dict(sample=10_000, size=100, directions=784, training=2000)],
-    cifar10=[dict(sample=4, size=4, directions=36, training=5),
+    cifar10=[dict(sample=3, size=3, directions=36, training=5),
              dict(sample=8, size=8, directions=36, training=100),
              dict(sample=450, size=10, directions=1000, training=4000)])
 # Of the data sets: first test image, line searches (RMS), and how classifiers are trained.
@@ -476,9 +476,9 @@ classifiers = Experiment("he/classifiers", learn_surroundings, plan_classifiers,
 LEAST = 150     # images that a boundary classifier is trained and tested on
 IMAGENET_SCALE = scales(
     nets={"imagenet": Subject(imagenet_samples.SPEC.name, "he-squeezenet", None)},
-    rate=[0.2, 0.05, None], subject="all", seed=0, sample=[3, 2, 450], size=[3, 2, 5], blocks=[1, 1, 90],
+    rate=[0.2, 0.05, None], subject="all", seed=0, sample=[2, 2, 450], size=[2, 2, 5], blocks=[1, 1, 90],
     iterations=[3, 2, 1000],
-    directions=[12, 12, 1000], step=[0.12, 0.08, 0.01], least=[3, LEAST, LEAST], steps=[5, 10, 4000],
+    directions=[12, 12, 1000], step=[0.12, 0.08, 0.01], least=[2, LEAST, LEAST], steps=[5, 10, 4000],
     noises=[3, 10, 100], shown=1)
 
 

@@ -180,7 +180,7 @@ def classes_of(model, x, y, seconds):
 STRONG = CarliniWagner(rate=0.1, c=1.0, searches=5, iterations=100)
 SHORT = dataclasses.replace(STRONG, searches=3, iterations=40)
 SCALE = scales(
-    networks=[FEW, KEPT, NETWORKS], images=[12, 20, 1_000], classes=[100, 500, 1_000],
+    networks=[FEW, KEPT, NETWORKS], images=[8, 20, 1_000], classes=[100, 500, 1_000],
     directions=[8, 20, 1_000], step=[0.12, 0.12, 0.06], top=0.48, draws=[10, 20, 100], examples=[5, 10, 20],
     samples=[10, 20, 50], attack=[SHORT, SHORT, STRONG], pgd=PGD(Linf(0.1), steps=20, step=0.025), seed=0)
 
