@@ -65,7 +65,7 @@ test: $(READY)
 	    $(TESTS) -m "not slow" || status=$$?; \
 	    wait $$checker && tail -n 1 "$$types" || { status=1; cat "$$types"; }; exit $$status
 
-# Of the rendered book, in a browser, and of commands and scripts in processes of their own.
+# Of the rendered book, in a browser, of commands and scripts in processes of their own, and what takes seconds.
 test-slow: $(READY)
 	@$(TESTS) -m slow
 

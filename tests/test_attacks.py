@@ -415,6 +415,7 @@ def test_optmargin_goes_as_far_beyond_the_plane_as_its_noise_reaches_back(plane)
     torch.testing.assert_close(result.distance, (score + back.amax(0)) / w.norm(), rtol=0.01, atol=0)
 
 
+@pytest.mark.slow
 def test_carlini_wagner_is_at_least_as_near_as_foolbox_without_its_black_images(digits):
     network, x, y = digits
     x, y = x[1:], y[1:]

@@ -475,6 +475,7 @@ def test_a_file_that_is_absent_or_no_npz_is_named(home, monkeypatch):
 
 
 # ---- the real files --------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_files_of_the_data_folder_are_the_published_ones(tmp_path):
     """Whatever of these is in the data folder; CIFAR-10 is left out, its file takes ten seconds to unpack."""
     counts = {"mnist": [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949],

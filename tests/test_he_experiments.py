@@ -36,6 +36,7 @@ def test_a_hooks_class_and_each_of_its_settings_decide_a_networks_name():
     assert len({name_with(hook) for hook in hooks}) == len(hooks)
 
 
+@pytest.mark.slow
 def test_the_zoo_trains_on_what_the_hook_gives(tmp_path, monkeypatch):
     monkeypatch.setenv("BOUNDARY_CACHE", str(tmp_path))
     digits = sets.load("digits", profile="smoke")

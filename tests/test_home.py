@@ -20,6 +20,7 @@ def blocks(page, name):
     return [(argument, text) for block, argument, text in hit if block == name]
 
 
+@pytest.mark.slow
 def test_every_finding_has_its_numbers_and_a_picture():
     cards = blocks("index", "finding")
     assert [argument.split()[0] for argument, _ in cards] == list(home.FINDINGS) and len(cards) == 7
@@ -29,6 +30,7 @@ def test_every_finding_has_its_numbers_and_a_picture():
         plt.close(figure)
 
 
+@pytest.mark.slow
 def test_what_the_instruments_say_together_has_its_numbers():
     (argument, text), = blocks("index", "stated")
     assert prose.complete(text, home.STATED[argument]())

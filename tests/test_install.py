@@ -83,6 +83,7 @@ def run(code, folder, *paths):
                           env={**env, "PYTHONPATH": os.pathsep.join(map(str, paths)), "HOME": str(folder)})
 
 
+@pytest.mark.slow
 def test_the_instruments_work_where_the_repository_is_not(tmp_path, installed):
     process = run(ELSEWHERE, tmp_path, installed)
     assert process.returncode == 0, process.stderr

@@ -60,6 +60,7 @@ def test_batch_normalisation_ends_with_the_statistics_of_all_images():
     assert not network.training and network[7].momentum == 0.1
 
 
+@pytest.mark.slow
 def test_the_smoke_recipe_teaches_the_network_that_stays_at_chance_without_settle():
     """The pages train A and B at smoke size and refuse a network at chance accuracy."""
     data, draws = sets.load("digits", profile="smoke"), torch.Generator().manual_seed(0)

@@ -254,6 +254,7 @@ PARTLY = ("ren/iii_borderline", "shu/2_3_mobilenet", "he/4_boundary", "sutton/7_
           "chen/iv_c_benchmark", "synthesis/five_instruments")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, some", [*((name, True) for name in PARTLY), ("shu/2_3_mobilenet", False)])
 def test_records_are_rebuilt_without_data_from_any_part_of_the_runs(home, monkeypatch, name, some):
     """None of the runs, or the first of each experiment; then figures are drawn, too."""

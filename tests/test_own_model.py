@@ -158,6 +158,7 @@ def test_what_one_pixel_is_too_small_for_is_named(name, message):
     one_line(lambda: INSTRUMENTS[name](function, ONE_PIXEL, Y[:1]), UserError, message)
 
 
+@pytest.mark.slow
 def test_every_line_of_the_api_page_runs_and_has_a_docstring(home, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "book/_ext"))
     monkeypatch.setattr(sets, "_profile", "smoke")

@@ -34,6 +34,7 @@ IMAGE = dict(label=1, split="test", number=None, aims=1, count=4, least=2, sizes
              whole=True, samples=20, seed=0)
 
 
+@pytest.mark.slow
 def test_a_run_on_an_image_describes_its_boxes(family):
     result = experiments.measure_image(family, ATTACK, **IMAGE)
     models = family.models(0)
@@ -61,6 +62,7 @@ def test_a_run_on_an_image_describes_its_boxes(family):
     assert few["classes"][second] == {"examples": target["examples"]}
 
 
+@pytest.mark.slow
 def test_networks_of_a_family_differ_by_seed_and_are_measured(family):
     one, two = (experiments.measure_network(family, number=k, seed=0) for k in (0, 1))
     assert one["parameters"] == 21_840 and one["epochs"] == shu.SMOKE.epochs and one["tested"] == 500

@@ -195,6 +195,7 @@ def test_grey_images_get_three_channels_and_wrong_classes_are_named():
         experiments.measure_pair("digits", 0, 1, noise="sphere")
 
 
+@pytest.mark.slow
 def test_one_pair_in_small(monkeypatch):
     trained, fit = {}, experiments.fit
 

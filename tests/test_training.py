@@ -380,6 +380,7 @@ def test_embedded_data_are_not_left_half_trained_by_a_recipe_for_full_data(home,
     assert len({t.name for t in trained}) == 1 and trained[2].recipe == registry.recipe("ren", "smoke")
 
 
+@pytest.mark.slow
 def test_adversarial_training_of_full_scale_leaves_chance_on_embedded_data_too(home):
     """`make book` trains He et al.'s robust network on them where it has neither data nor a network."""
     subject = subjects("quick")["mnist-adv"]
