@@ -110,8 +110,9 @@ def medians(data):
 
 
 networks_claim("figure-1", "as close to the", leaves="“as close as possible” names no bound")(over_networks(
-    lambda c: (c.brittle.home > 0.5, f"median {c.brittle.median / c.brittle.line:.2g} of the black line, "
-                                     "{brittle.home:.0%} of directions lead to the true class")))
+    lambda c: (c.brittle.home > 0.5, f"median {c.brittle.median / c.brittle.line:.2g} of the distance of "
+                                     "region classification's samples (the black line), {brittle.home:.0%} "
+                                     "of directions lead to the true class")))
 networks_claim("figure-1", "OptMargin curves lie higher")(over_networks(lambda c: (
     c.margin.median > c.brittle.median and (c.margin.neighbour < c.brittle.neighbour or c.margin.scale > 1),
     "median {brittle.words} for OptBrittle and {margin.words} for OptMargin; of the directions with a "
@@ -120,7 +121,8 @@ networks_claim("figure-1", "OptMargin curves lie higher")(over_networks(lambda c
 def returns(data):
     shares = {figures.NAMED[net]: kinds["brittle"]["back"] for net, kinds in of_kinds(data).items()
               if kinds["brittle"]}
-    return "; ".join(f"{name}: {share:.0%} of directions lead to the true class within the black line"
+    return "; ".join(f"{name}: {share:.0%} of directions lead to the true class nearer than "
+                     "region classification's samples (the black line)"
                      for name, share in shares.items()) or prose.NO_VALUE
 
 
@@ -135,7 +137,8 @@ networks_claim("figure-2", "more robust to random noise")(over_networks(lambda c
     medians, reads="medians beyond that: by the share of directions without a boundary"))
 networks_claim("figure-2", "black line lies below")(over_networks(
     lambda c: (c.margin.above > 0.5, f"{c.margin.above * c.margin.images:.0f} of {{margin.images}} images"),
-    reads="read as: more than half of the images lie above the line"))
+    reads="read as: more than half of the images lie above the line, the distance of region classification's "
+          "samples"))
 
 
 def thresholds(data):
