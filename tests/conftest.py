@@ -9,7 +9,6 @@ import re
 import shutil
 import subprocess
 import sys
-import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
@@ -201,7 +200,7 @@ def smoke(tmp_path_factory):
             (folder / "runs").symlink_to(ROOT / "_runs")
     env = environment(folder) | {"BOUNDARY_CACHE": f"{base}/cache", "BOUNDARY_FLIPS": f"{folder}/flips"}
     states = {name: rests_on(name) for name in NOTEBOOKS}   # before any run imports the code
-    there, thread = {}, threading.local()
+    there = {}
 
     def outcome(name):
         return folder / "outcomes" / f"{name.replace('/', '-')}.json"
@@ -225,15 +224,14 @@ def smoke(tmp_path_factory):
                          for item in catalogue.items(name))
                 for path in (outcome(name), ran(folder, name), *lines):
                     path.unlink(missing_ok=True)
-                if not hasattr(thread, "runs"):
-                    thread.runs = ends.enter_context(contextlib.closing(warm.Runs(env)))
                 words = [f"notebooks/{name}.ipynb", str(ran(folder, name)), "-p", "profile", "smoke"]
-                done = thread.runs.run(words, outcome(name))
+                done = runs().run(words, outcome(name))
                 text = json.dumps([SESSION, states[name], done.returncode, done.stdout, done.stderr])
                 runtime.write_atomically(outcome(name), lambda part: part.write_text(text))
             there[name] = finished(name)
 
     with contextlib.ExitStack() as ends, ThreadPoolExecutor(2 if alone else 1) as pool:
+        runs = functools.cache(lambda: ends.enter_context(contextlib.closing(warm.Runs(env, base))))
         for wait in (False, True):
             list(pool.map(run, NOTEBOOKS, [wait] * len(NOTEBOOKS)))
     return there, folder

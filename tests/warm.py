@@ -1,45 +1,60 @@
-"""Runs of notebooks after a common import: python -m tests.warm, one run a line on its input.
+"""Runs of notebooks after a common import: python -m tests.warm FILE, a server; its port is written to FILE.
 
 The imports of a page take longer than most pages. This process imports once. For each run it forks a process
 that is `python -m workflow.run`, which forks the notebook's kernel before anything else. So each run and each
 kernel is a process of its own, in the state of one that has only imported. Where BOUNDARY_FLIPS names a
 folder, the kernel leaves there which claims no other results would flip (`flips`).
 
-A line is `{"words": [...], "out": file, "err": file}`; the reply is the status with which the run ended.
+A connection is one run: a line `{"words": [...], "out": file, "err": file}`, and as the reply the status with
+which the run ended. The server ends with its input.
 """
 import atexit
+import contextlib
 import gc
 import json
 import os
 import runpy
+import select
 import signal
 import socket
 import subprocess
 import sys
+import time
+
+import filelock
 
 from report.repository import ROOT
 from shared import runtime
 
 
 class Runs:
-    """A process that runs notebooks, seen from a test: `run(words, scratch)`, one at a time."""
+    """The server, seen from a test: `run(words, scratch)`. Who comes first in a folder starts it for all."""
 
-    def __init__(self, env):
-        self.process = subprocess.Popen([sys.executable, "-m", "tests.warm"], cwd=ROOT, env=env, text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    def __init__(self, env, folder):
+        self.port, self.process = folder / "port", None
+        self.first = filelock.FileLock(folder / "port.lock")
+        with contextlib.suppress(filelock.Timeout):
+            self.first.acquire(blocking=False)
+            self.port.unlink(missing_ok=True)
+            self.process = subprocess.Popen([sys.executable, "-m", "tests.warm", str(self.port)], cwd=ROOT,
+                                            env=env, stdin=subprocess.PIPE)
 
     def run(self, words, scratch):
         """A finished `python -m workflow.run WORDS`; `scratch` is the beginning of the names of two files."""
         out, err = (scratch.with_name(f"{scratch.name}.{stream}") for stream in ("out", "err"))
-        request = {"words": words, "out": str(out), "err": str(err)}
-        print(json.dumps(request), file=self.process.stdin, flush=True)
-        status = int(self.process.stdout.readline())
+        while not self.port.exists():
+            assert self.process is None or self.process.poll() is None, "the server ended before it began"
+            time.sleep(0.05)
+        with socket.create_connection(("127.0.0.1", int(self.port.read_text()))) as line:
+            line.sendall((json.dumps({"words": words, "out": str(out), "err": str(err)}) + "\n").encode())
+            status = int(line.makefile().readline())
         return subprocess.CompletedProcess(words, status, out.read_text(), err.read_text())
 
     def close(self):
-        self.process.stdin.close()
-        self.process.wait()
-        self.process.stdout.close()
+        if self.process is not None:
+            self.process.stdin.close()
+            self.process.wait()
+        self.first.release()
 
 
 def be(module):
@@ -124,16 +139,35 @@ class Kernel:
         self.send_signal(signal.SIGTERM)
 
 
-def serve():
-    """Fork a run for each line of the input; returns None at its end, and in a run its words."""
-    while line := sys.stdin.readline():
-        request = json.loads(line)
-        if not (pid := os.fork()):
-            for number, path in enumerate((os.devnull, request["out"], request["err"])):
-                with open(path, "w" if number else "r") as file:
-                    os.dup2(file.fileno(), number)
-            return request["words"]
-        print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+def serve(place):
+    """Fork for each connection who waits for its run; returns None at the end of the input, and in a run its
+    words.
+    """
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        runtime.write_text(place, str(server.getsockname()[1]))
+        while sys.stdin not in select.select([sys.stdin, server], [], [])[0]:
+            connection, _ = server.accept()
+            if not os.fork():
+                server.close()
+                return answered(connection)
+            connection.close()
+            with contextlib.suppress(ChildProcessError):
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+
+
+def answered(connection):
+    """In a run its words; who waits for it tells its status and ends."""
+    request = json.loads(connection.makefile().readline())
+    if not (pid := os.fork()):
+        connection.close()
+        for number, path in enumerate((os.devnull, request["out"], request["err"])):
+            with open(path, "w" if number else "r") as file:
+                os.dup2(file.fileno(), number)
+        return request["words"]
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    connection.sendall(f"{status}\n".encode())
+    os._exit(0)
 
 
 if __name__ == "__main__":
@@ -170,8 +204,9 @@ if __name__ == "__main__":
 
     gc.collect()
     gc.freeze()  # forks share the imported objects: no collection walks through them
-    if (words := serve()) is not None:
-        provisioner.launch_kernel = Kernel().launch
-        sys.argv = ["workflow.run", *words]
-        sys.modules.pop("workflow.run")
-        be("workflow.run")
+    if len(sys.argv) == 1 or (words := serve(sys.argv[1])) is None:
+        os._exit(0)     # as in `be`
+    provisioner.launch_kernel = Kernel().launch
+    sys.argv = ["workflow.run", *words]
+    sys.modules.pop("workflow.run")
+    be("workflow.run")

@@ -158,7 +158,7 @@ again = page.results(experiments.natural_retrained, plan=lambda scale: {}, optio
 page.text(BOTH, defence.facts, "Pairs measured: {names} (paper: {all} pairs).")
 
 # %% [markdown]
-# ### How much the attack still flips after the defence
+# ### The defence protects some networks well and others hardly
 
 # %%
 page.picture(BOTH, defence.draw_success, caption=(
@@ -168,7 +168,7 @@ page.picture(BOTH, defence.draw_success, caption=(
 page.text(BOTH, defence.facts, "The paper's attack flips {flipped} of the labels on robust networks.")
 
 # %% [markdown]
-# ### ROBY after adversarial training, minus ROBY without it
+# ### After adversarial training ROBY is smaller in some pairs and larger in others
 #
 # In the paper's Table V all but one of sixty such differences lie below 0. Rows stand in the order of the picture above: in the upper ones the attack flips the fewest labels of the robust network.
 
@@ -203,7 +203,7 @@ page.text(natural, defence.natural_facts,
           "unscaled overlap goes from {original:.2f} to {adversarial:.2f}; rescaling hides this.")
 
 # %% [markdown]
-# ### Maps of the logits: attacked classes before and after the defence
+# ### In maps of the logits, only some robust networks group attacked classes better
 #
 # The paper's maps are made by t-SNE, which places similar feature vectors close together in a plane. The classes of robust networks are said to lie
 # more compactly there, which the paper judges by eye and links to a smaller ROBY. We count the images whose nearest neighbour in the map has their class (the share above each map below).

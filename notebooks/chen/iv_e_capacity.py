@@ -141,7 +141,7 @@ page.text(dense, capacity.lengths,
           "test accuracy is {accuracy}.")
 
 # %% [markdown]
-# ### Attack success over width and depth
+# ### At every width the paper's attack flips nearly all labels
 #
 # FCN-1 to FCN-6 have two layers of 100 to 4,000 neurons, FCN-7 to FCN-9 three to five layers of 4,000. The weaker attack has a third of ε and half of
 # the steps.
@@ -156,7 +156,7 @@ page.text(dense, capacity.lengths, "The paper's attack flips {text} of the label
           "the weaker one {third}, most on {most} and fewest on {fewest}.")
 
 # %% [markdown]
-# ### ROBY and the unscaled overlap beside the success of the weaker attack
+# ### Do ROBY and the unscaled overlap follow the success of the weaker attack?
 #
 # Each number is an FCN. *Unscaled overlap* is the mean overlap of two classes divided by
 # the mean distance of their centres. ROBY rescales the overlaps inside each network from 0 to 1 instead.
@@ -173,7 +173,7 @@ page.text(dense, capacity.ends,
           "the median distance to the boundary from {first.near_random} to {last.near_random}.")
 
 # %% [markdown]
-# ### How far another training of the smallest network moves ROBY
+# ### ROBY differs between trainings of one network, not only between sizes
 
 # %%
 page.picture((dense, dense_again), lambda runs, again: ranking.draw_spread(
@@ -187,7 +187,7 @@ page.text((dense, dense_again), capacity.retrained,
           "to {all.high:.3f}). {compared}.")
 
 # %% [markdown]
-# ### Four small CNNs on three data sets
+# ### Four CNNs a data set are too few to show whether ROBY follows the attack
 
 # %%
 page.picture(convolutional, lambda runs: capacity.draw_cnns(runs, CNNS), caption=(

@@ -57,21 +57,15 @@ SHOWN = experiments.name_of("cifar10", *experiments.SHOWN)  # the problem of Fig
 # %% [markdown]
 # ## The idea
 #
-# A network classifies most images correctly. Most of these images have an *adversarial perturbation*, a small change that flips the predicted label,
-# so the network seems fragile. Yet thousands of random perturbations, up to five times as long, mostly leave the label as it is, so the network
-# seems stable. The paper calls this the **paradox of apparent stability**.
+# A network classifies most images correctly. Most of these images have an *adversarial perturbation*, a small change that flips the predicted label, so the network seems fragile. Yet thousands of random perturbations, up to five times as long, mostly leave the label as it is, so the network seems stable. The paper calls this the **paradox of apparent stability**.
 #
-# The fragility and the stability both come from high dimension. An attack moves the image in a direction that leads to the decision boundary
-# quickly. Noise of the same norm moves it in all directions at once, and only a tiny part of the noise points to the boundary. Random
-# perturbations of the attack's own norm miss nearly all of these attacks.
+# The fragility and the stability both come from high dimension. An attack moves the image in a direction that leads to the decision boundary quickly. Noise of the same norm moves it in all directions at once, and only a tiny part of the noise points to the boundary. Random perturbations of the attack's own norm miss nearly all of these attacks.
 #
-# Section 3 of the paper shows this for one pair of classes and sums up four data sets. The pages on {ref}`CIFAR-10 <sutton-7-2-1>`,
-# {ref}`Fashion-MNIST <sutton-7-2-2>`, {ref}`traffic signs <sutton-7-2-3>` and {ref}`ImageNet <sutton-7-2-4>` have the details.
+# Section 3 of the paper shows this for one pair of classes and sums up four data sets. The pages on {ref}`CIFAR-10 <sutton-7-2-1>`, {ref}`Fashion-MNIST <sutton-7-2-2>`, {ref}`traffic signs <sutton-7-2-3>` and {ref}`ImageNet <sutton-7-2-4>` have the details.
 #
 # ## Step by step: train, attack, perturb
 #
-# The paper's experiment, on one image of a small network: it tells threes from eights among scikit-learn's digits and trains in a second. Change
-# the digits, the network or the noise, and run the cell again.
+# The paper's experiment, on one image of a small network: it tells threes from eights among scikit-learn's digits and trains in a second. Change the digits, the network or the noise, and run the cell again.
 
 # %% tags=["show-input"]
 import numpy as np
@@ -195,9 +189,7 @@ page.text(example, lambda runs: figures.paradox_data(runs)["test"],
 # %% [markdown]
 # ### Noise that is long enough flips labels, too
 #
-# At ten times the norm of the attack, at least one of 2,000 noise samples flips a good part of the labels in every data set of small images, in the
-# paper and here. So these networks withstand noise up to some norm only. With ImageNet's far larger images the paper finds 1.4 and 2.5% even
-# there. {ref}`Section 4.1 <sutton-4-1>` tells what a flat boundary predicts for each dimension.
+# At ten times the norm of the attack, at least one of 2,000 noise samples flips a good part of the labels in every data set of small images, in the paper and here. So these networks withstand noise up to some norm only. With ImageNet's far larger images the paper finds 1.4 and 2.5% even there. {ref}`Section 4.1 <sutton-4-1>` tells what a flat boundary predicts for each dimension.
 #
 # ## Where it differs, and why
 #
@@ -213,12 +205,19 @@ page.text(example, lambda runs: figures.paradox_data(runs)["test"],
 #
 # ## Try it
 #
-# - *In the cell above, another pair of digits:* `A, B = 4, 9`. The attack on its first test image needs a longer step, and noise of ten times that
-#   norm flips about as many samples: the ratio decides, not the norm.
-# - *More pixels:* in `pair`, `images[kept].repeat(2, axis=2).repeat(2, axis=3)` makes four pixels of each. Noise of ten times the norm then flips
-#   none of the samples.
-# - *The whole page:* `-p images_train 1000` in a quick run. The test accuracy rises, the share that can be attacked hardly changes.
-#
+# 1. In the cell above, put 4 and 9 for the digits 3 and 8. Is the step of the attack longer, and does noise of ten times its norm flip more samples?
+# 2. More pixels: in `pair`, `images[kept].repeat(2, axis=2).repeat(2, axis=3)` makes four pixels of each. How many samples does noise of ten times the norm flip?
+# 3. Longer noise: put `(10, 20, 40)` for `(1, 2, 5, 10)`. Which share of the samples does noise of 40 times the norm flip?
+
+# %%
+display.show(display.folded("Answers", (
+    "1. The step is longer by about half; noise still flips only a handful: for a flat boundary the ratio of "
+    "the two norms counts.\n"
+    "2. None: in four times the dimension, half as large a part of the noise's norm lies along the attack.\n"
+    "3. About a quarter: in 784 dimensions (28²) this part has a standard deviation of 1/28 of the noise's "
+    "norm, here 40/28 of the step's.")))
+
+# %% [markdown]
 # ## Item by item
 #
 # ### Figure 1: aeroplane against cat

@@ -248,12 +248,19 @@ page.text(rest, lambda u: study.bias_in_words(study.bias_of_tables(PAPER, u)))
 #
 # ## Try it
 #
-# - In the cell above, `np.isin(digits.target, (0, 1))` and, in the next line but one, `== 1` in place of `== 8`: digits that look less alike. The
-#   attacks should be longer, the order of the bars the same.
-# - At `quick`, `images_attack=40 images_random=20`, first with `draws=20`, then with `draws=200`: more images should have a flipped label, but far
-#   fewer than ten times as many.
-# - `classes=3 epochs=10 images_train=2000 architecture=sutton-vgg`: accuracy should rise.
-#
+# 1. In the cell above, put `(0, 1)` for `(3, 8)` and `== 1` for `== 8`: digits that look less alike. Print `np.median([norm for _, _, norm, _ in attacked])` before and after. Are the attacks longer, and do the bars change?
+# 2. More pixels: `digits.images[keep].repeat(4, axis=1).repeat(4, axis=2)` and `nn.Linear(1024, 32)`. Which share does noise of five times the norm flip?
+# 3. In `attack`, a random direction in place of the gradient: `direction = torch.randn_like(start)` and, in a new line, `direction /= direction.norm()` (the assertion below then fails). Print `shares["step"]`: which share do such steps flip?
+
+# %%
+display.show(display.folded("Answers", (
+    "1. They are longer, by more than half. The bars hardly change, except that of twice the norm: for a "
+    "flat boundary the ratio of the norms counts.\n"
+    "2. None, in place of all: in 1,024 dimensions 1/32 of the noise's norm lies along the attack (standard "
+    "deviation), in 64 it is 1/8.\n"
+    "3. Fewer than one in five: most random directions reach no boundary within a norm of 5.")))
+
+# %% [markdown]
 # ## Item by item
 #
 # Tables 3 to 12 and Figures 8 to 14, each beside the printed one, stand on {ref}`a page of their own <sutton-7-2-1-tables>`, with the choices

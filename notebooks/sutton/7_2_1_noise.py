@@ -209,9 +209,20 @@ page.text(noisy, training_noise.readings,
 #
 # ## Try it
 #
-# - In the cell above, let `add_noise` draw from an L2 ball (`BallNoise` of `papers.sutton.noise`, radius times √(64/3)) and drop the assertion
-#   below it. The curves should hardly change.
-#
+# 1. In the cell above, `RADII = (0, 1, 4, 8, 16)`. Which share does the attack flip after training with noise of radius 8 or 16, and is this robustness?
+# 2. `largest=3.0` in place of `largest=1.0`. Which share is attackable after each training, and why?
+# 3. `seed=1` in place of `seed=0` in `train`. Which points of the two curves move most?
+
+# %%
+display.show(display.folded("Answers", (
+    "1. None, but this is no robustness: the network assigns one class to all digits (accuracy about one "
+    "half), so a step finds no other label.\n"
+    "2. All, whatever the noise: steps of norm 3 reach the boundary of each network, so the share depends on "
+    "the longest step that is tried.\n"
+    "3. Those of the largest radius, by several points: the stronger the noise, the more a training depends "
+    "on its samples.")))
+
+# %% [markdown]
 # ## Item by item
 #
 # Tables 13 to 18 and Figures 15 and 16 stand on {ref}`a page of their own <sutton-7-2-1-noise-tables>`, with the choices that the paper leaves

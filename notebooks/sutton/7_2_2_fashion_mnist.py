@@ -178,12 +178,18 @@ page.text(again, lambda u: figures.retrained_in_words(u, SHARES, CLASSES))
 #
 # ## Try it
 #
-# - In the cell above, put `grey` for `grey.expand(-1, 3, -1, -1)` and `nn.Conv2d(1, 16, 3)` for `nn.Conv2d(3, 16, 3)`. Print
-#   `np.nanmedian(norms)` before and after: it should be about √3 times smaller.
-# - `classes=3 images_train=2000 epochs=10 images_attack=200`: two networks trained on more images, in a minute or two. More gradients should
-#   become exactly zero, since the sigmoid saturates for more images.
-# - `seed=1 images_attack=60`: another network and other images. The attackable share moves by several points.
-#
+# 1. In the cell above, print `np.nanmedian(norms)`. Then put `grey` for `grey.expand(-1, 3, -1, -1)` and `nn.Conv2d(1, 16, 3)` for `nn.Conv2d(3, 16, 3)`. By which factor does the median norm fall?
+# 2. With three channels again, let `gradient` return `start.grad.mean(0, keepdim=True).expand(3, -1, -1)`, the same change for all channels (the assertion below then fails). How much longer is the median step?
+# 3. In the cell as it stands, `torch.manual_seed(2)`. On which side of the line do the dots lie now, and why can this change?
+
+# %%
+display.show(display.folded("Answers", (
+    "1. By nearly √3: nearly the same change is counted once in place of three times.\n"
+    "2. By a few hundredths: the three channels were changed nearly alike before.\n"
+    "3. Above in place of below: the three channels of an image are equal, so the initialisation decides how "
+    "the weights are divided among them.")))
+
+# %% [markdown]
 # ## Item by item
 #
 # Tables 19 to 21 and Figures 17 and 18 stand on {ref}`a page of their own <sutton-7-2-2-tables>`, with the choices that the paper leaves open.

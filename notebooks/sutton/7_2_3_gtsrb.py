@@ -202,10 +202,18 @@ page.text((pairs, again, printed, others), lambda *frames: study.nearest_in_word
 #
 # ## Try it
 #
-# - In a quick run with the data set, replace `data.y_train == 0` in the folded cell by another sign (1 to 5) and drop the assertion: is the gap
-#   between the two histograms as wide?
-# - `images_train=316 images_test=134 images_attack=50`: all images of the smallest pair. More of them should be attackable than in the quick run.
-#
+# 1. Append `tracks = torch.arange(300) // 30`, ten tracks of 30 images, and `print(hold_out(tracks, 0.33, torch.Generator()).sum())` to the cell above. How many images are held out, and how many with `torch.arange(300)` for `tracks`?
+# 2. Append `images = 255 * torch.rand(10, 1, 8, 8)[tracks]`, so that the images of a track are equal. Print `nearest_training_image(images, hold_out(tracks, 0.33, torch.Generator())).min()`, then `.max()` with `torch.arange(300)` for the `tracks` of `hold_out`. What are the two distances?
+# 3. In a quick run with the data set, replace `data.y_train == 0` in the folded cell by another sign (1 to 5) and drop the assertion. Are the distances longer with whole tracks for these signs, too?
+
+# %%
+display.show(display.folded("Answers", (
+    "1. 90, since 90 images in three tracks are nearer to 99 than 120 in four; of single images 99.\n"
+    "2. Well above 0 with whole tracks; 0 (up to rounding) with single images, since each has an equal one "
+    "in the training set.\n"
+    "3. Yes, in the median for all five.")))
+
+# %% [markdown]
 # ## Item by item
 #
 # Tables 22 to 24 and Figures 19 and 20 stand on {ref}`a page of their own <sutton-7-2-3-tables>`, with the choices that the paper leaves open.

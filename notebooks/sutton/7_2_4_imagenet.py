@@ -172,11 +172,19 @@ page.text(tested, photographs.beside_plane,
 #
 # ## Try it
 #
-# - In the cell above, let `direction` be `x.grad.sign() / x.grad.sign().norm()` and drop the assertion of the folded cell (a quick run shows the
-#   picture): is the norm of the attack larger?
-# - `largest=1`: finer steps and a shorter range. The norms of attacks fall by up to a step, and some images have no attack in the range.
-# - `network="resnet50"`: the paper's own architecture; it needs the photographs and a download of the weights.
-#
+# 1. In `attack`, print `size * direction.abs().max()` before `return size, direction`; then let `direction` be `x.grad.sign() / x.grad.sign().norm()` and drop the assertion of the folded cell (a quick run shows the picture). Do the norm of the attack and its largest change grow?
+# 2. Append `print(noise_in_ball(torch.zeros(3, 2, 2), 1.0, torch.Generator().manual_seed(0)).norm())` to the cell above and try a few seeds, then 224 for 2. How far below the surface of the ball do the samples lie?
+# 3. Print `.std()` in place of `.norm()`, for 224: the part of the noise along one direction. How many times as long as the attack must noise be until its part along the attack is typically as long as the attack?
+
+# %%
+display.show(display.folded("Answers", (
+    "1. The norm does; the largest change becomes several times smaller, since all values change by the same "
+    "size.\n"
+    "2. In 12 dimensions mostly by some hundredths of the radius, in 150,528 by less than 1/10,000: nearly "
+    "all of the volume of this ball lies at its surface.\n"
+    "3. Some 388 times, the root of 150,528; ten times the norm are far too short for that.")))
+
+# %% [markdown]
 # ## Item by item
 #
 # The published values stand beside those of SqueezeNet for orientation only.
