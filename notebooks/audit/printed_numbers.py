@@ -175,16 +175,23 @@ display.say(
 # ## Three things to remember
 #
 # 1. Check a number against its own paper before you try to reproduce it.
-# 2. Two lists in the same order correlate strongly whatever their values: the shared order is the evidence, not Pearson's coefficient.
+# 2. Two lists in the same order correlate strongly unless a few values dominate: the shared order is the evidence, not Pearson's coefficient.
 # 3. A number with a largest possible value tells its unit.
 #
 # ## Try it
 #
-# - `LENGTH = 30` in the cell above: the correlation of longer sorted lists is nearer to 1 and varies less.
-# - In the same cell, `rng.standard_normal((2, LENGTH))`: the correlation of sorted lists hardly changes.
-# - `-p draws 2000` sharpens the shares of random numbers that pass a check (about ten times the running time of the profile `paper`).
-# - Change a value of Table I in `book/reference/chen.json` and run again: which rows change their class?
-#
+# 1. Let `LENGTH` be 30 in the cell above. Is the correlation of longer sorted lists larger, and does it vary more?
+# 2. In the same cell, draw the numbers by `rng.standard_normal((2, LENGTH))`, then by `rng.standard_cauchy((2, LENGTH))` (without the assertion of the next cell). For which law does the correlation of sorted lists change more?
+# 3. Sort the second list downwards, `np.sort(b)[::-1]` (again without the assertion). What changes?
+
+# %%
+display.show(display.folded("Answers", (
+    "1. It is larger and varies less: both sorted lists come nearer to evenly spaced numbers.\n"
+    "2. For the Cauchy law: the correlation falls and varies more, since one number far from the others "
+    "can dominate Pearson's coefficient. For the normal law the correlation hardly changes.\n"
+    "3. The sign: the correlation becomes negative, and its size is about as large as before.")))
+
+# %% [markdown]
 # ## Item by item
 
 # %%

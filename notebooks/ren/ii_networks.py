@@ -59,8 +59,7 @@ page = start("ren/ii_networks", globals())
 #
 # ## Step by step: five small networks, a white and a black image
 #
-# The five networks learn a small set of handwritten digits that is stored in the book (not MNIST), with the same recipe. Only the seed
-# differs: the first weights and the order of the images.
+# The five networks learn a small set of handwritten digits that is stored in the book (not MNIST), with the same recipe. Only the seed differs: the first weights and the order of the images.
 
 # %% tags=["show-input"]
 import torch
@@ -159,13 +158,19 @@ page.text(networks, figures.as_published,
 #
 # ## Try it
 #
-# - In the cell above, `range(5)` gives five seeds. With `range(20)` white gets further labels.
-# - `-p nets 10`: ten networks of each architecture, five of them trained anew. How many of them give white and black the most frequent label
-#   (Table II, this run)?
-# - `-p dataset fashion_mnist`: networks trained on clothes. Table II then gives the class number of the garment that they predict for white
-#   and black (0: T-shirt, 9: ankle boot).
-# - `-p recipe quick`: a shorter training. Accuracies fall, and the labels of white and black change with them.
-#
+# 1. In the cell above, let `range(5)` be `range(20)`. Does white get labels that the first five networks do not give? Does black?
+# 2. Train longer: `(1000, 50)` in place of `(300, 50)`. Do the five networks agree on white, and on black?
+# 3. Let white be dark grey, `0.2 * torch.ones_like(x[:1])`. Do its labels change, and what happens to their probabilities?
+
+# %%
+display.show(display.folded("Answers", (
+    "1. White does not: its labels stay the same two. Black does: its logits are nearly equal, so that "
+    "small differences between trainings change its label.\n"
+    "2. On white they agree. On black they do not: the probabilities of its labels stay low.\n"
+    "3. The five labels stay. Most of their probabilities fall, because a darker image brings the "
+    "logits nearer to each other.")))
+
+# %% [markdown]
 # ## Item by item
 #
 # ### Table II: accuracies, and labels of a white and a black image
@@ -231,8 +236,7 @@ page.table("table-1", networks, layer_rows)
 #
 # $$\mathrm{SSIM}(x, y) = \frac{(2\mu_x\mu_y + c_1)(2\sigma_{xy} + c_2)}{(\mu_x^2 + \mu_y^2 + c_1)(\sigma_x^2 + \sigma_y^2 + c_2)} \tag{1}$$
 #
-# SSIM is 1 for equal images and falls as brightness, contrast and structure drift apart. The formula is applied in a window
-# that slides over the image, and the values are averaged. Our implementation filters whole batches at once; scikit-image,
+# SSIM is 1 for equal images and falls as brightness, contrast and structure drift apart. The formula is applied in a window that slides over the image, and the values are averaged. Our implementation filters whole batches at once; scikit-image,
 # written by others, computes the same numbers. Every pair of random images is compared twice: where the window lies
 # inside the image, and with the border repeated outwards, as MATLAB, the paper's software, does it.
 

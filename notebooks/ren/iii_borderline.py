@@ -203,20 +203,25 @@ page.text((searches, compared), figures.compared_steps,
 #
 # ## Try it
 #
-# - In the cell of Algorithm 1, call it with `0.999` instead of `threshold`. The last similarity in the caption exceeds the new value, after more
-#   mixtures; the check below then refuses the pair, because the fast search still has the old threshold.
-# - Let `mix` return `a // 2 + b // 2`, which cuts the halves off: the check refuses the pair.
-# - `-p architecture c`: robustness moves; on MNIST the similarity of the two sides hardly does.
-# - `-p dataset fashion_mnist`: searches start from garments; `-p digit` chooses the one whose path Figure 1 shows. The search again stops at two
-#   nearly equal images.
-#
+# 1. In the cell of Algorithm 1, call it with `0.999` instead of `threshold`. How many more mixtures does the search take, and does the check below pass?
+# 2. Let `mix` return `a // 2 + b // 2`, which cuts the halves off. Does the check pass? By how much do the similarities in the caption change?
+# 3. Mix with black: `torch.full_like(digits["x_test"][:1], 0)`. How many mixtures keep the label of the digit before the first one that does not?
+
+# %%
+display.show(display.folded("Answers", (
+    "1. One, since each mixture about halves the difference. The check fails, because the fast search "
+    "still has the old threshold.\n"
+    "2. The check fails, since the mixtures are darker by up to two grey levels. Both similarities "
+    "change by less than a hundredth.\n"
+    "3. Several; with white the first mixture already has another label. The first mixtures with black "
+    "are darker copies of the digit, whose label this network hardly changes.")))
+
+# %% [markdown]
 # ## Item by item
 #
 # ### Algorithm 1: mixing towards the boundary
 #
-# On the trained networks the steps of the cell above ({download}`algorithm_1 <../../papers/ren/experiments.py>`) must end with the same two images
-# and the same two labels as the fast search, pixel for pixel. They are compared under two stopping rules: the published one, and a limit
-# of about half as many mixtures without a threshold.
+# On the trained networks the steps of the cell above ({download}`algorithm_1 <../../papers/ren/experiments.py>`) must end with the same two images and the same two labels as the fast search, pixel for pixel. They are compared under two stopping rules: the published one, and a limit of about half as many mixtures without a threshold.
 
 # %%
 page.statement("algorithm-1", (searches, compared), data=figures.promises, evidence=figures.search_evidence)
@@ -228,8 +233,7 @@ page.text((searches, compared), figures.compared_steps,
 # %% [markdown]
 # ### Figure 1: the steps of one search
 #
-# The path starts from one test digit and a uniform image to which the network assigns another label. Section III
-# says that 255 halved eight times is 1: this is arithmetic and depends on no network.
+# The path starts from one test digit and a uniform image to which the network assigns another label. Section III says that 255 halved eight times is 1: this is arithmetic and depends on no network.
 
 # %%
 PATH_ALT = ("Two rows of images: a digit, a uniform background, each mixture of the two with its label, and "

@@ -228,12 +228,20 @@ page.text(searches, pruned.how_far,
 #
 # ## Try it
 #
-# - In the cell above, add `(192, 255)` to the prunings: `for t, T in (UNPRUNED, (192, 255), *SETTINGS)`. One more row appears, and the check below
-#   includes it.
-# - `-p place input`: the network gets pruned images, the pair itself stays unpruned. Compare Figure 3. (If a curve is recorded, the page shows
-#   that one.)
-# - `-p architecture c`: another network. Compare its Table IV, this run, with that of A.
-#
+# 1. In the cell above, add `(192, 255)` to the prunings: `for t, T in (UNPRUNED, (192, 255), *SETTINGS)`. Which two images are the sides of the boundary in the new row?
+# 2. Prune pixels of exactly $t$, too: `pruned[image <= t] = 0`. Which two images are the sides in the last row, and does the check below pass?
+# 3. Leave the mixtures unpruned: `x_c = borderline.mix(x_b, x_s)` (the check then fails). Do the two sides become different?
+
+# %%
+display.show(display.folded("Answers", (
+    "1. The last image with the label is nearly the pruned digit, the first one without it is white: a "
+    "black pixel mixed with white is 128, and the rule sets it back to 0.\n"
+    "2. The pruned digit and white: 128 becomes 0 as well. The check fails, because the fast search "
+    "leaves pixels of exactly $t$ as they are.\n"
+    "3. No: their similarity is as high in each row as without pruning. Only the pruning of mixtures "
+    "keeps the two sides apart.")))
+
+# %% [markdown]
 # ## Item by item
 #
 # ### Pixel pruning (procedure): what the rule changes

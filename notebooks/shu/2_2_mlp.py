@@ -167,10 +167,20 @@ page.text(sweeps, lambda runs: beyond.squared_distances(cw2(runs)),
 #
 # ## Try it
 #
-# - Attack from one side, `ways = torch.linspace(3, 4, 200)`: the box shrinks. Does the attacked network err on more of it?
-# - Use another image, `0.5, 0.75` in place of `0.77, 0.44`: does the attacked network err on a larger share of the box?
-# - `seed=1` as a parameter of the page trains as many other networks. Compare which others err on the attack's images.
-#
+# 1. Attack from one side, `ways = torch.linspace(3, 4, 200)`: the box shrinks. Does the attacked network err on a larger share of it?
+# 2. Keep the farthest image of the other class in each direction, `line[wrong[-1, 0]]`, and print `rates`. Do the networks err on a larger share of this box?
+# 3. Use another image, `0.5, 0.75` in place of `0.77, 0.44`. Then use other networks, too: add `models = toy.two_pixels(networks=10)[0][5:]` below the line that begins with `models`. For the first image, either attacked network errs on about a third of the box. Is the share larger for this image?
+
+# %%
+display.show(display.folded("Answers", (
+    "1. Yes, but on less than half of it: the box spans a stretch of the boundary, with images on both "
+    "sides.\n"
+    "2. Yes, all of them on about two thirds: this box holds more of the other class, on which the "
+    "networks agree.\n"
+    "3. It is smaller for the first networks and larger for the others: one image and one training show "
+    "little.")))
+
+# %% [markdown]
 # ## Item by item
 #
 # ### Table 5: errors of the five networks on clean digits

@@ -53,15 +53,11 @@ PRINTED, INTERVALS, FEW = experiments.AIMED_AT, experiments.INTERVALS, experimen
 # %% [markdown]
 # ## The idea
 #
-# Five MobileNets $M_1, \dots, M_5$ for CIFAR-10 differ only in the seed of their training. The basic iterative method in L2 (BIM L2)
-# attacks $M_1$ on one aeroplane; the images that $M_1$ assigns to one wrong class span a box as in {ref}`Section 2.1 <shu-2-1>`. The
-# paper claims that $M_1$ is wrong on all random images of boxes of about 200 values or more (an image has 3,072), that another network is
-# right on all of them, and that they lie far nearer to the clean image than the attack's.
+# Five MobileNets $M_1, \dots, M_5$ for CIFAR-10 differ only in the seed of their training. The basic iterative method in L2 (BIM L2) attacks $M_1$ on one aeroplane; the images that $M_1$ assigns to one wrong class span a box as in {ref}`Section 2.1 <shu-2-1>`. The paper claims that $M_1$ is wrong on all random images of boxes of about 200 values or more (an image has 3,072), that another network is right on all of them, and that they lie far nearer to the clean image than the attack's.
 #
 # ## Step by step: the attack in balls of several sizes
 #
-# Images of two pixels fill a plane, and a ball is a disc. The attack takes steps uphill on the loss, back into the ball, until the label
-# flips. Edit a step and run both cells again.
+# Images of two pixels fill a plane, and a ball is a disc. The attack takes steps uphill on the loss, back into the ball, until the label flips. Edit a step and run both cells again.
 
 # %% tags=["show-input"]
 import torch
@@ -109,9 +105,7 @@ toy.compare(wrong == [bool(result.success) for result in fast] and all(result.x_
     way[-1], atol=1e-4) for way, result, flips in zip(ways, fast, wrong) if flips), "adversarial images")
 
 # %% [markdown]
-# A small ball has no example; a large one has one farther out than needed. The paper cites Foolbox Native, its script has the
-# interface of Foolbox 2, whose search halves and doubles the size, and so do we. Our aeroplane is the first of the test set that all networks
-# classify correctly ({download}`experiments.py <../../papers/shu/experiments.py>`).
+# A small ball has no example; a large one has one farther out than needed. The paper cites Foolbox Native, its script has the interface of Foolbox 2, whose search halves and doubles the size, and so do we. Our aeroplane is the first of the test set that all networks classify correctly ({download}`experiments.py <../../papers/shu/experiments.py>`).
 
 # %%
 scale = page.scale(**experiments.MOBILENET)
@@ -176,8 +170,7 @@ page.extra("mobilenet-fifty", fifty, lambda runs: [beyond.over_images(runs.assig
 # %% [markdown]
 # ## Where it differs, and why
 #
-# The published distances are far larger than ours. The table shows the
-# attack without this search, in balls of the published L2 norm and of 20% of it. Images are clipped to [0, 1], so that they lie inside their ball.
+# The published distances are far larger than ours. The table shows the attack without this search, in balls of the published L2 norm and of 20% of it. Images are clipped to [0, 1], so that they lie inside their ball.
 
 # %%
 NAMES = {name: f"{PRINTED['target_class'] if aimed else 'any class'}, {share:.0%} of the published radius"
@@ -215,7 +208,6 @@ page.text(balls, in_balls,
         "of {sampled} (paper: {their_samples}). The search alone {explains} both distances: without it that "
         "of the attack's images is {lie.attack} the published one, that of samples {lie.samples} it.")
 
-
 # %% [markdown]
 # ## Three things to remember
 #
@@ -225,10 +217,17 @@ page.text(balls, in_balls,
 #
 # ## Try it
 #
-# - Add `0.3` to `SIZES` in the first cell of the steps: the steps grow with the ball. Is the adversarial image farther from the clean one?
-# - Replace `step=0.4 * size` by `step=0.1 * size` in both cells: ten steps may end before the boundary.
-# - `seed=1` as a parameter of the page trains as many other networks. Compare which others err.
-#
+# 1. Add `0.4` to `SIZES` in the first cell of the steps: the steps grow with the ball. Is the adversarial image of this ball farther from the clean one than the others?
+# 2. Replace `step=0.4 * size` by `step=0.02 * size` in both cells. Is there still an adversarial image? And with `iterations=100` in both cells, too?
+
+# %%
+display.show(display.folded("Answers", (
+    "1. Yes: its first step is longer and already flips the label, and the attack stops there.\n"
+    "2. No: ten such steps end before the boundary. A hundred cross it in the two larger balls, nearer "
+    "to the clean image than the long steps do.")))
+
+
+# %% [markdown]
 # ## Item by item
 #
 # ### Table 8: errors of the five networks on clean images

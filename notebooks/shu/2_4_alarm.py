@@ -170,7 +170,6 @@ page.text(fifty, alarms.over_boxes,
           "random images. In the {none} boxes of no type, a network on average misclassifies "
           "{wrong:.0f}% of the images.")
 
-
 # %% [markdown]
 # ## Where it differs, and why
 #
@@ -186,12 +185,20 @@ page.text(fifty, alarms.over_boxes,
 #
 # ## Try it
 #
-# - Use `networks=2`, then `networks=9`: the share of alarms rises with the number on adversarial images. The clean ones are those that the
-#   networks learned, and raise none.
-# - Attack all networks: under “Step by step”, let `scores` be `sum(model(start) for model in models)` and `wrong` be
-#   `torch.stack([model(steps.clamp(0, 1)).argmax(1) != 0 for model in models]).all(0).nonzero()`. With two classes the alarm is then silent by
-#   construction; with ten the networks may still err in different ways.
-#
+# 1. Use `networks=2`, then `networks=9`. For which of the three kinds of images does the share of alarms rise most?
+# 2. Attack all networks: under “Step by step”, let `scores` be `sum(model(start) for model in models)` and `wrong` be `torch.stack([model(steps.clamp(0, 1)).argmax(1) != 0 for model in models]).all(0).nonzero()`. On what share of the adversarial images is there an alarm?
+# 3. Take the longest misclassified step instead of the shortest, `steps[wrong[-1, 0]]`. Is the alarm rarer on the adversarial images?
+
+# %%
+display.show(display.folded("Answers", (
+    "1. For adversarial images. For noise it rises by an image or so; the clean images are those that "
+    "the networks learned, and raise no alarm.\n"
+    "2. On none: where all networks err, two classes leave them one label. With ten classes they may "
+    "still err in different ways.\n"
+    "3. Yes: far beyond the boundary of the first network most others err, too, and then all agree.")))
+
+
+# %% [markdown]
 # ## Item by item
 #
 # ### Region types (procedure)

@@ -59,7 +59,7 @@ page = start("shu/2_regions", globals())
 #
 # ## Step by step: where networks disagree, piece by piece
 #
-# Images of two pixels fill one plane, so that nothing lies outside it. Edit a step and run both cells again.
+# Images of two pixels fill one plane, so that nothing lies outside it. A grid that is coarser than a narrow band cuts it into more pieces. Edit a step and run both cells again.
 
 # %% tags=["show-input"]
 from papers.shu import toy
@@ -140,10 +140,19 @@ page.text(planes, lambda runs: counts(runs) | {"radius": figures.DELTA},
 #
 # ## Try it
 #
-# - Use `networks=2` in the first cell of the steps. The area of disagreement of two networks is part of that of five.
-# - Replace `any(` by `all(` in `disagree`: no image is left, since a network never disagrees with itself.
-# - `size=81` as a parameter of the page, in place of the 41 of `quick`: does the number of planes with several pieces change?
-#
+# 1. Use `networks=2` in the first cell of the steps, and print `max(areas)`, the number of pieces. Has the area of disagreement of two networks more pieces than that of five?
+# 2. Replace `any(` by `all(` in `disagree`. How many images are left?
+# 3. Add a line `toy.SIDE = 241` above the line that begins with `models`, for a grid of about four times as many points. Does the number of pieces change?
+
+# %%
+display.show(display.folded("Answers", (
+    "1. Yes. The area is smaller, a part of that of five networks, and has more pieces: the further "
+    "networks fill the gaps between them.\n"
+    "2. No image, since a network never disagrees with itself ($i = j$).\n"
+    "3. It falls by more than a third, while the area stays about as large: the coarse grid cuts narrow "
+    "bands into pieces.")))
+
+# %% [markdown]
 # ## Item by item
 #
 # ### Definition 1

@@ -55,17 +55,12 @@ scale = page.scale(smoke=dict(draws=2_000, directions=20, steps=4),
 # %% [markdown]
 # ## The idea
 #
-# Bounds let the generalisation error (expected loss on a new image) of a network fall to 0 as $n^{-1/2}$ with $n$ training images, yet
-# {term}`adversarial examples <adversarial example>` remain. Section 3 offers “a potential explanation”. Theorem 1 says that two networks that differ only on countably many regions of lower dimension have the same expected
-# loss, here the probability of an error, if the distribution of images is continuous. Conjecture 1 says that the
-# lower-dimensional uncertainty and transferable regions ({ref}`Section 2.4 <shu-2-4>`) together have probability zero, Conjecture 2 that a network is
+# Bounds let the generalisation error (expected loss on a new image) of a network fall to 0 as $n^{-1/2}$ with $n$ training images, yet {term}`adversarial examples <adversarial example>` remain. Section 3 offers “a potential explanation”. Theorem 1 says that two networks that differ only on countably many regions of lower dimension have the same expected loss, here the probability of an error, if the distribution of images is continuous. Conjecture 1 says that the lower-dimensional uncertainty and transferable regions ({ref}`Section 2.4 <shu-2-4>`) together have probability zero, Conjecture 2 that a network is
 # discontinuous at their edges. We test the theorem on two classifiers whose expected losses are exact, and ask whether trained networks disagree on such regions alone.
 #
 # ## Step by step: errors on sheets without thickness
 #
-# Images $W$ are uniform on $[0, 1]^d$, and the true class is 1 where $W_1 > 1/2$. Classifier $M_1$ predicts 1 where $W_1 > 2/5$. Classifier
-# $M_2$ predicts the same, except on the *sheets* $\{W : W_1 = 2^{-i}\}$, $i = 2, 3, \dots$, of dimension $d - 1$, where it
-# alone is wrong. All sets depend on $W_1$ alone, so an expected loss is the probability that $W_1$ lies where the classifier errs: under the uniform law, a length. The
+# Images $W$ are uniform on $[0, 1]^d$, and the true class is 1 where $W_1 > 1/2$. Classifier $M_1$ predicts 1 where $W_1 > 2/5$. Classifier $M_2$ predicts the same, except on the *sheets* $\{W : W_1 = 2^{-i}\}$, $i = 2, 3, \dots$, of dimension $d - 1$, where it alone is wrong. All sets depend on $W_1$ alone, so an expected loss is the probability that $W_1$ lies where the classifier errs: under the uniform law, a length. The
 # sums are fractions, without rounding. Edit the sheets and run both cells again.
 
 # %% tags=["show-input"]
@@ -122,9 +117,7 @@ display.say(prose.fill("For t = {t} the exact error is {exact:.3f}; the share of
 #
 # ### Under a density, sheets without thickness leave the error as it is
 #
-# The losses are equal, for the uniform distribution and for one with density $2 W_1$. In three examples that violate an assumption they differ: (1)
-# sheet $i$ has thickness $t / 4^i$ (table); (2) $W_1$ takes 256 grey levels, and another $M_2$ errs on a sheet at each; (3) all pixels of an image
-# are equal, and a third $M_2$ errs on this diagonal of the cube. In (1) the losses differ by at most $t / 6$; in (2) and (3) $M_2$ is always wrong.
+# The losses are equal, for the uniform distribution and for one with density $2 W_1$. In three examples that violate an assumption they differ: (1) sheet $i$ has thickness $t / 4^i$ (table); (2) $W_1$ takes 256 grey levels, and another $M_2$ errs on a sheet at each; (3) all pixels of an image are equal, and a third $M_2$ errs on this diagonal of the cube. In (1) the losses differ by at most $t / 6$; in (2) and (3) $M_2$ is always wrong.
 
 # %%
 SLABS = 40
@@ -150,9 +143,7 @@ page.extra("theorem-1-slabs", (), lambda: rows,
 # %% [markdown]
 # ### Trained networks disagree on clean digits, too
 #
-# By {ref}`Definition 1 <shu-2>` the uncertainty regions together hold all images on which some two networks disagree. Conjecture 1 speaks of
-# lower-dimensional regions alone, which have probability zero under every distribution with a density. The paper's DNN function is the
-# label, which jumps at every decision boundary. A LeNet's outputs before the arg max are Lipschitz continuous ({ref}`proof and check <shu-3-lipschitz>`).
+# By {ref}`Definition 1 <shu-2>` the uncertainty regions together hold all images on which some two networks disagree. Conjecture 1 speaks of lower-dimensional regions alone, which have probability zero under every distribution with a density. The paper's DNN function is the label, which jumps at every decision boundary. A LeNet's outputs before the arg max are Lipschitz continuous ({ref}`proof and check <shu-3-lipschitz>`).
 
 # %%
 clean = page.results(experiments.lenet_clean, names=["seeds"], plan=lambda scale: {})
@@ -176,10 +167,19 @@ page.text(clean, figures.disagreement,
 #
 # ## Try it
 #
-# - In `slabs`, replace `2**i` by `i` in both `Fraction(1, 2**i)`: at $t = 0$ the error stays the same.
-# - Use `law=lambda v: v * v` in `losses`: at $t = 0$ the error becomes 0.09. The counted share stays, since the random images stay uniform.
-# - `seed=1` as a parameter of the page: another LeNet. The bound of Conjecture 2 changes, and is not exceeded.
-#
+# 1. In `slabs`, replace `2**i` by `i` in both `Fraction(1, 2**i)`. Does the error at $t = 0$ change? Does that at $t = 1$?
+# 2. Let `losses` have `law=lambda v: v * v`, for the density $2 W_1$. What becomes of the error at $t = 0$? Why does the counted share at $t = 1$ no longer agree with the exact error?
+# 3. `-p seed 1`: another LeNet. Does a step exceed the bound of Conjecture 2?
+
+# %%
+display.show(display.folded("Answers", (
+    "1. At $t = 0$ it does not: each sheet has probability 0, wherever it lies. At $t = 1$ the error "
+    "falls: half of the widest sheet, at 1/2, lies where the first classifier errs anyway.\n"
+    "2. It becomes (1/2)² − (2/5)². The random images stay uniform; with `.sqrt()` before `.tolist()` "
+    "they have this density, and the two agree again.\n"
+    "3. No: the bound changes with the weights, and holds for all of them.")))
+
+# %% [markdown]
 # ## Item by item
 #
 # ### Theorem 1
