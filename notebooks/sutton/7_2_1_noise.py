@@ -215,7 +215,7 @@ page.text(noisy, training_noise.readings,
 
 # %%
 display.show(display.folded("Answers", (
-    "1. None, but this is no robustness: the network assigns one class to all digits (accuracy about one "
+    "1. No image, but this is no robustness: the network assigns one class to all digits (accuracy about one "
     "half), so a step finds no other label.\n"
     "2. All, whatever the noise: steps of norm 3 reach the boundary of each network, so the share depends on "
     "the longest step that is tried.\n"
