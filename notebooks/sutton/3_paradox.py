@@ -213,7 +213,8 @@ page.text(example, lambda runs: figures.paradox_data(runs)["test"],
 display.show(display.folded("Answers", (
     "1. The step is longer by about half; noise still flips only a handful: for a flat boundary the ratio of "
     "the two norms counts.\n"
-    "2. No sample: in four times the dimension, half as large a part of the noise's norm lies along the attack.\n"
+    "2. No sample: in four times the dimension, half as large a part of the noise's norm lies along the "
+    "attack.\n"
     "3. About a quarter: in 784 dimensions (28²) this part has a standard deviation of 1/28 of the noise's "
     "norm, here 40/28 of the step's.")))
 

@@ -256,8 +256,8 @@ page.text(rest, lambda u: study.bias_in_words(study.bias_of_tables(PAPER, u)))
 display.show(display.folded("Answers", (
     "1. They are longer, by more than half. The bars hardly change, except that of twice the norm: for a "
     "flat boundary the ratio of the norms counts.\n"
-    "2. No image, in place of all: in 1,024 dimensions 1/32 of the noise's norm lies along the attack (standard "
-    "deviation), in 64 it is 1/8.\n"
+    "2. No image, in place of all: in 1,024 dimensions 1/32 of the noise's norm lies along the attack "
+    "(standard deviation), in 64 it is 1/8.\n"
     "3. Fewer than one in five: most random directions reach no boundary within a norm of 5.")))
 
 # %% [markdown]
