@@ -1,5 +1,5 @@
 # make book      run the notebooks that are out of date, then render _build/html
-# make test      style, imports between packages, types, tests; make test-slow: of the rendered book, in Chromium, of commands
+# make test      style, imports between packages, types, tests; make test-slow: those of the rendered book and slow ones
 # make bench     our kernels against peers and against their floor; KEEP=results/benchmarks.json: for the book;
 #                PROFILE=smoke: whether all of it runs, in seconds
 # make data      every data set: found, downloaded, or what to do
@@ -65,7 +65,7 @@ test: $(READY)
 	    $(TESTS) -m "not slow" || status=$$?; \
 	    wait $$checker && tail -n 1 "$$types" || { status=1; cat "$$types"; }; exit $$status
 
-# Of the rendered book, in a browser, of commands and scripts in processes of their own, and what takes seconds.
+# Tests of the rendered book, in a browser, and others that take seconds.
 test-slow: $(READY)
 	@$(TESTS) -m slow
 

@@ -48,13 +48,21 @@ def plain(value, what="value", arrays=None):
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
         return {type(value).__name__: plain(fields, what, arrays)}
-    if arrays is not None and isinstance(value, (torch.Tensor, np.ndarray)):
-        array = value.detach().cpu().numpy() if isinstance(value, torch.Tensor) else value
-        if array.dtype.kind in "biuf":
-            arrays[what] = array
-            return {"array": what}
+    if arrays is not None and (array := _array(value)) is not None:
+        arrays[what] = array
+        return {"array": what}
     kept = "numbers, text, lists, dicts, dataclasses" + ", arrays of numbers, tensors" * (arrays is not None)
-    raise runtime.UserError(f"{what} is a {type(value).__name__}; {kept} are kept")
+    kind = type(value).__name__ + (f" of {value.dtype}" if hasattr(value, "dtype") else "")
+    raise runtime.UserError(f"{what} is a {kind}; {kept} are kept")
+
+
+def _array(value):
+    """A tensor or array of real numbers or truth values as it is kept; None of anything else."""
+    if isinstance(value, torch.Tensor) and value.dtype != torch.bfloat16:   # numpy has no bfloat16
+        value = value.detach().cpu().numpy()
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "biuf" or value.dtype.itemsize > 8:
+        return None
+    return value.astype(value.dtype.newbyteorder("="), copy=False)
 
 
 def with_arrays(value, arrays):

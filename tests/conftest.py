@@ -36,7 +36,6 @@ def in_a_browser(test):
     return pytest.mark.slow(skip(test))
 
 
-
 # What a text for a reader should not have.
 SHOWN = {"raw list or dict": r"\[['\"]|\{['\"]",
          # A short revision such as 667e086 is none: no sign, more than one digit before the e.
@@ -60,10 +59,10 @@ def pytest_configure(config):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items):
-    """Mark the tests of the rendered book as slow; what takes longest comes first.
+    """Mark the tests of the rendered book as slow, and let one worker begin with what takes longest.
 
-    That is the book for one worker and its runs for the next. Each begins with its part of the list and then
-    takes from the end of another's: the book is built once, and two share the runs from the start.
+    That is the book, or without it the runs of all notebooks. Each worker begins with its part of the list,
+    then takes from the end of another's.
     """
     for item in items:
         if {"book", "smoke"} <= {*item.fixturenames}:

@@ -127,7 +127,7 @@ def test_sizes_are_recorded_as_they_were_not_as_they_were_asked(home):
 
 @pytest.mark.parametrize("run, arguments, message", [
     ("1a", {}, "begin"), ("a b", {}, "letters"), ("a", {"images": 0}, "from 1"),
-    ("a", {"images": True}, "from 1"), ("a", {"x": torch.ones(2)}, "a.x is a Tensor; numbers, text")])
+    ("a", {"images": True}, "from 1"), ("a", {"x": torch.ones(2)}, "a.x is a Tensor of torch.float32; numbers, text")])
 def test_a_plan_out_of_form_is_refused_before_anything_is_computed(home, run, arguments, message):
     with pytest.raises(runtime.UserError, match=message):
         gather(experiment=replace(TOY, plan=lambda _: {run: {"x": 1, "images": 3} | arguments}))
@@ -183,7 +183,8 @@ def test_an_own_function_is_shown_beside_what_is_recorded_and_changes_nothing(ho
 @pytest.mark.parametrize("result, message", [
     (3.0, "returned a float; a dict"), ({"value": 1}, "must return how many 'images' it took"),
     ({"images": 99}, "not 99"), ({"images": 1, "model": {"a": print}}, "model.a is a builtin_function"),
-    ({"images": 1, "names": np.array(["a"])}, "names is a ndarray; .* arrays of numbers")])
+    ({"images": 1, "names": np.array(["a"])}, "names is a ndarray of <U1; .* arrays of numbers"),
+    ({"images": 1, "x": torch.ones(1).bfloat16()}, "x is a Tensor of torch.bfloat16; ")])
 def test_a_function_that_returns_something_else_is_refused_by_its_name(home, result, message):
     def another(x, images, scale):
         return result

@@ -19,6 +19,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 import filelock
@@ -28,33 +29,44 @@ from shared import runtime
 
 
 class Runs:
-    """The server, seen from a test: `run(words, scratch)`. Who comes first in a folder starts it for all."""
+    """The server, seen from a test: `run(words, scratch)`. Of the tests' processes one has it, for all."""
 
     def __init__(self, env, folder):
-        self.port, self.process = folder / "port", None
-        self.first = filelock.FileLock(folder / "port.lock")
-        with contextlib.suppress(filelock.Timeout):
-            self.first.acquire(blocking=False)
-            self.port.unlink(missing_ok=True)
-            self.process = subprocess.Popen([sys.executable, "-m", "tests.warm", str(self.port)], cwd=ROOT,
-                                            env=env, stdin=subprocess.PIPE)
+        self.env, self.port, self.process = env, folder / "port", None
+        self.owner, self.turn = filelock.FileLock(folder / "port.lock", thread_local=False), threading.Lock()
 
     def run(self, words, scratch):
         """A finished `python -m workflow.run WORDS`; `scratch` is the beginning of the names of two files."""
         out, err = (scratch.with_name(f"{scratch.name}.{stream}") for stream in ("out", "err"))
-        while not self.port.exists():
-            assert self.process is None or self.process.poll() is None, "the server ended before it began"
-            time.sleep(0.05)
-        with socket.create_connection(("127.0.0.1", int(self.port.read_text()))) as line:
+        with self._connected() as line:
             line.sendall((json.dumps({"words": words, "out": str(out), "err": str(err)}) + "\n").encode())
             status = int(line.makefile().readline())
         return subprocess.CompletedProcess(words, status, out.read_text(), err.read_text())
 
+    def _connected(self):
+        """A connection, once a server is there. Where no process has one any more, this one starts it."""
+        while True:
+            with self.turn:
+                if self.process is None:
+                    self._start()
+            assert self.process is None or self.process.poll() is None, "the server of the runs has ended"
+            with contextlib.suppress(FileNotFoundError, ConnectionRefusedError):
+                return socket.create_connection(("127.0.0.1", int(self.port.read_text())))
+            time.sleep(0.05)
+
+    def _start(self):
+        with contextlib.suppress(filelock.Timeout):
+            self.owner.acquire(blocking=False)
+            self.port.unlink(missing_ok=True)
+            self.process = subprocess.Popen([sys.executable, "-m", "tests.warm", str(self.port)], cwd=ROOT,
+                                            env=self.env, stdin=subprocess.PIPE)
+
     def close(self):
         if self.process is not None:
+            self.port.unlink(missing_ok=True)
             self.process.stdin.close()
             self.process.wait()
-        self.first.release()
+            self.owner.release()
 
 
 def be(module):

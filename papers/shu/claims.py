@@ -122,5 +122,5 @@ def alarm_helps(data):
         min(c.type_1.alarm, c.type_3.alarm) > c.type_2.alarm,
         "mean share of samples with an alarm: {type_1.alarm:.1%} in boxes of type 1 (the attacked network "
         "errs, another is right; n = {type_1.boxes}), {type_2.alarm:.1%} of type 2 (all err; "
-        "n = {type_2.boxes}), {type_3.alarm:.1%} of type 3 (another errs; n = {type_3.boxes})"),
+        "n = {type_2.boxes}), {type_3.alarm:.1%} of type 3 (only another errs; n = {type_3.boxes})"),
         reads=f"boxes around five digits of each class; {BY_THRESHOLDS}")

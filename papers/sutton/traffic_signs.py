@@ -12,7 +12,6 @@ import numpy as np
 from PIL import Image
 
 from shared import runtime
-from shared.data import content
 from shared.data.archives import DataError, Spec, canonical, register
 from shared.data.content import fingerprint
 
@@ -76,7 +75,11 @@ def write(folder, path):
     if (own := fingerprint(canonical(arrays))) != SPEC.contents:
         raise DataError(f"{folder} gives contents of fingerprint {own} instead of {SPEC.contents}; "
                         "take the archives named in book/data.md, unchanged")
-    return content.write_npz(path, arrays)
+    def save(part):
+        with open(part, "wb") as file:
+            np.savez_compressed(file, **arrays)
+
+    return runtime.write_atomically(path, save)
 
 
 if __name__ == "__main__":

@@ -50,16 +50,6 @@ def write(path: str | Path, tensors: Mapping[str, torch.Tensor], about: object) 
     runtime.write_atomically(path, lambda part: save_file(tensors, part, metadata))
 
 
-def write_npz(path: str | Path, arrays: Mapping[str, np.ndarray]) -> Path:
-    """Write {name: array} to a compressed .npz, atomically."""
-    def save(part):
-        with open(part, "wb") as handle:
-            # No array has the name of its option, allow_pickle.
-            np.savez_compressed(handle, **arrays)   # pyright: ignore[reportArgumentType]
-
-    return runtime.write_atomically(path, save)
-
-
 def sound(path: Path, read: Callable[..., T], *arguments: object) -> T | None:
     """`read(path, *arguments)`; None if there is no file, or `read` raises UserError, which is printed."""
     try:
