@@ -127,7 +127,8 @@ def test_sizes_are_recorded_as_they_were_not_as_they_were_asked(home):
 
 @pytest.mark.parametrize("run, arguments, message", [
     ("1a", {}, "begin"), ("a b", {}, "letters"), ("a", {"images": 0}, "from 1"),
-    ("a", {"images": True}, "from 1"), ("a", {"x": torch.ones(2)}, "a.x is a Tensor of torch.float32; numbers, text")])
+    ("a", {"images": True}, "from 1"),
+    ("a", {"x": torch.ones(2)}, "a.x is a Tensor of torch.float32; numbers, text")])
 def test_a_plan_out_of_form_is_refused_before_anything_is_computed(home, run, arguments, message):
     with pytest.raises(runtime.UserError, match=message):
         gather(experiment=replace(TOY, plan=lambda _: {run: {"x": 1, "images": 3} | arguments}))
