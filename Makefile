@@ -55,19 +55,19 @@ run: $(READY)
 	@$(ALONE) python -m workflow.book $(PROFILE) $(JOBS)
 
 # Types are checked while tests run. A new environment's packages are compiled once, not by each worker.
-TESTS = OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE python -m pytest -n $(JOBS) --dist worksteal
+TESTS = OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE python -m pytest --dist worksteal
 test: $(READY)
 	@ruff check .
 	@lint-imports --no-cache | tail -n 4
 	@types=$$(mktemp); basedpyright > "$$types" & checker=$$!; status=0; \
 	    trap 'kill $$checker 2> /dev/null || true; rm -f "$$types"' EXIT; \
 	    [ $(VENV)/.compiled -nt $(READY) ] || { python -m tests.warm < /dev/null 2> /dev/null || true; touch $(VENV)/.compiled; }; \
-	    $(TESTS) -m "not slow" || status=$$?; \
+	    $(TESTS) -n $(JOBS) -m "not slow" || status=$$?; \
 	    wait $$checker && tail -n 1 "$$types" || { status=1; cat "$$types"; }; exit $$status
 
-# Tests of the rendered book, in a browser, and others that take seconds.
+# Tests of the rendered book, in a browser, and others that take seconds. One worker more than cores: some wait.
 test-slow: $(READY)
-	@$(TESTS) -m slow
+	@$(TESTS) -n $$(($(JOBS) + 1)) -m slow
 
 ifeq ($(PROFILE),smoke)
 bench: $(READY)

@@ -59,7 +59,7 @@ def blocks(language, *documents):
 def of_the_header():
     """The commands of the Makefile's header, each with the knobs that it names."""
     header = (ROOT / "Makefile").read_text().partition("\nSHELL")[0]
-    for target, text in re.findall(r"make ([a-z]+)((?:(?!make [a-z]).)*)", header, re.DOTALL):
+    for target, text in re.findall(r"make ([a-z-]+)((?:(?!make [a-z]).)*)", header, re.DOTALL):
         knobs = (f"{knob}={KNOBS[knob]}" for knob in re.findall(r"\b([A-Z]+)=", text))
         yield " ".join([f"make {target}", *knobs])
 
