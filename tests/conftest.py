@@ -68,7 +68,7 @@ def pytest_collection_modifyitems(items):
         if {"book", "smoke"} <= {*item.fixturenames}:
             item.add_marker("slow")
     yield
-    book = [i for i in items if "book" in i.fixturenames]
+    book = [i for i in items if {"book", "smoke"} <= {*i.fixturenames}]
     runs = [i for i in items if "smoke" in i.fixturenames and i not in book]
     rest = [i for i in items if "smoke" not in i.fixturenames]
     cut = max(0, len(items) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", 2)) - len(book))

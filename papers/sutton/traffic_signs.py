@@ -75,6 +75,7 @@ def write(folder, path):
     if (own := fingerprint(canonical(arrays))) != SPEC.contents:
         raise DataError(f"{folder} gives contents of fingerprint {own} instead of {SPEC.contents}; "
                         "take the archives named in book/data.md, unchanged")
+
     def save(part):
         with open(part, "wb") as file:
             np.savez_compressed(file, **arrays)
