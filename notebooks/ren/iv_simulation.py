@@ -224,7 +224,7 @@ page.table("table-3", searches, trainings.table_3)
 # The first test digit of each class and its pairs, for one network of architecture A.
 
 # %%
-pictures = page.results(experiments.pairs)
+pictures = page.results(experiments.shown_pairs)
 
 page.figure(
     "figure-2", pictures, trainings.draw_pairs, data=trainings.pairs_data,

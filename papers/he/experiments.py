@@ -339,8 +339,9 @@ line_searches = Experiment("he/line-searches", search_by_steps, plan_line_search
 
 
 # ---- Section 5: classifiers of boundary distances --------------------------------------------------------
+AUDITED = 500   # points of a block's line searches that are judged twice, but in a small run
 CLASSIFIER_SCALE = scales(
-    **NETWORKS, blocks=[1, 1, 100], iterations=[3, 5, 1000], coarser=[15, 3, 1],
+    **NETWORKS, blocks=[1, 1, 100], iterations=[3, 5, 1000], coarser=[15, 3, 1], audited=[500, 500, AUDITED],
     mnist=[dict(sample=3, size=3, directions=18, training=5),
            dict(sample=8, size=8, directions=36, training=100),
            dict(sample=10_000, size=100, directions=784, training=2000)],
@@ -352,7 +353,6 @@ FIRST_SURROUNDED = FIRST | {"mnist": 0}
 STEP, TOP = {"mnist": 0.02, "cifar10": 2 / 255}, {"mnist": 0.48, "cifar10": 126 / 255}
 TRAINED = {"mnist": dict(share=0.8, centre=0.0, spread=1.0),
            "cifar10": dict(share=7 / 9, centre=16 / 255, spread=0.5)}
-AUDITED = 500  # points of a block's line searches
 
 
 def plan_surroundings(scale):
@@ -369,11 +369,12 @@ def plan_surroundings(scale):
                     subject=subject, attack=attack, first=FIRST_SURROUNDED[data] + block * sizes["size"],
                     images=sizes["size"], iterations=iterations.get(kind, 1), directions=sizes["directions"],
                     negatives=data == "mnist", step=scale.coarser * STEP[data], top=TOP[data],
-                    seed=scale.seed)
+                    seed=scale.seed, **({} if scale.audited == AUDITED else {"audited": scale.audited}))
     return planned
 
 
-def surround(subject, attack, *, first, images, iterations, directions, negatives, step, top, seed):
+def surround(subject, attack, *, first, images, iterations, directions, negatives, step, top, seed,
+             audited=AUDITED):
     """Sorted distances, in steps (255: no other class found), and purities around a block of examples."""
     x, y = subject.images(first, images)
     # Images of one channel do not tell their layout, so the network must: this is 1.7 times as fast on a CPU.
@@ -383,10 +384,10 @@ def surround(subject, attack, *, first, images, iterations, directions, negative
     x = batch.x[batch.counts]
     careful, otherwise = model, 0
     if len(x):
-        points = random_points(x, dirs, 2 * AUDITED, top=top,
+        points = random_points(x, dirs, 2 * audited, top=top,
                                generator=runtime.generator(seed, "strewn", first))
-        careful = Careful.measured(model, points[:AUDITED])
-        checked = points[AUDITED:]
+        careful = Careful.measured(model, points[:audited])
+        checked = points[audited:]
         otherwise = int((logits(careful, checked).argmax(1) != logits(model, checked).argmax(1)).sum())
     around = survey(careful, x, dirs, step=step, top=top)
     return inputs_of_classifiers(around, step) | {
@@ -394,7 +395,7 @@ def surround(subject, attack, *, first, images, iterations, directions, negative
         "success": batch.success.tolist(), "counts": batch.counts.tolist(),
         "passes": int(batch.passes.sum()), "evaluations": around.evaluations,
         "again": careful.again / careful.judged if len(x) else None,
-        "audited": AUDITED if len(x) else 0, "otherwise": otherwise}
+        "audited": audited if len(x) else 0, "otherwise": otherwise}
 
 
 def plan_classifiers(scale):

@@ -350,7 +350,7 @@ path = Experiment("ren/path", follow, plan_path, scale=BORDERLINE, names="{archi
 searches = Experiment("ren/searches", measure, plan_searches, scale=SIMULATION, names=_SEARCHES)
 variants = Experiment("ren/variants", measure, plan_variants, scale=SIMULATION,
                       names="{variant}-s{net}-{background}")
-pairs = Experiment("ren/pairs", show_pairs, plan_pairs, scale=SIMULATION, names="a-{background}")
+shown_pairs = Experiment("ren/pairs", show_pairs, plan_pairs, scale=SIMULATION, names="a-{background}")
 
 pruned = Experiment("ren/pruned-searches", measure_pruned, plan_pruned, scale=PRUNING,
                     names="s{seed}-{background}-{pruning}")

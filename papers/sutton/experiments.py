@@ -61,6 +61,11 @@ def problems_of(count):
 NOISES = {"cube": CubeNoise, "ball": BallNoise}
 
 
+# The boundary may be nearer than the step along the gradient is long. How much nearer shows an attack that
+# looks for the nearest example.
+SHORTEST = CarliniWagner(rate=0.01, c=1.0, searches=5, iterations=100)
+
+
 class Problem(NamedTuple):
     """Images of two classes with three channels, uint8 [N, 3, H, W], and labels 0 and 1, int64 [N]."""
     x_train: torch.Tensor
@@ -116,7 +121,7 @@ def _held_out(tracks, part, generator):
 def measure_pair(dataset, class_a, class_b, *, architecture="sutton-vgg", noise=None, noise_size=0.0,
                  held_out=None, by_track=False, seed=0, epochs=100, dropout=None, weight_decay=0.0,
                  images_train=None, images_test=None, images_attack=None, images_random=None, draws=2000,
-                 deltas=(1, 2, 5, 10), panels=False):
+                 deltas=(1, 2, 5, 10), search=SHORTEST, panels=False):
     """Train the net of one binary problem and measure all that tables and figures of Section 7.2 say of it.
 
     dataset, class_a, class_b, held_out, by_track   see `problem`
@@ -129,6 +134,7 @@ def measure_pair(dataset, class_a, class_b, *, architecture="sutton-vgg", noise=
     images_attack   images of each set that are attacked, drawn at random; None for all
     images_random   attackable images of each set that are randomly perturbed, drawn at random; None for all
     draws, deltas   how many perturbations, and their sizes in units of each image's attack
+    search          the attack that looks for nearest examples, see `nearest`
     panels          keep one test image of each class for Figures 11 and 12
 
     Returns a dict of plain numbers and small arrays:
@@ -177,7 +183,8 @@ def measure_pair(dataset, class_a, class_b, *, architecture="sutton-vgg", noise=
         result[part], attacked = measure_images(
             careful, x, y, points, deltas, images_attack=images_attack, images_random=images_random,
             generator=generator, device=device)
-    result["test"]["nearest"] = nearest(net, attacked, images_random, runtime.generator(*names, "nearest"))
+    result["test"]["nearest"] = nearest(net, attacked, images_random, search,
+                                        runtime.generator(*names, "nearest"))
     result["audit"] = compare_bf16(careful, attacked, points, deltas, generator=generator)
     if panels:
         examples = (panel(careful, attacked, label, points, deltas[-1]) for label in (0, 1))
@@ -197,12 +204,10 @@ def _careful(net, x, y, points, generator, *, images=256, radius=50.0):
     return Careful.measured(net, torch.cat([clean, *noisy]), labels.repeat(4))
 
 
-# The boundary may be nearer than the step along the gradient is long. How much nearer shows an attack that
-# looks for the nearest example, on so many images.
-NEAREST, SHORTEST = 60, CarliniWagner(rate=0.01, c=1.0, searches=5, iterations=100)
+NEAREST = 60    # images
 
 
-def nearest(net, attacked, images, generator):
+def nearest(net, attacked, images, search, generator):
     """Norms of two attacks on at most `NEAREST` attackable images, and at most `images`, drawn at random.
 
     "step" float32 [m] of the step along the gradient; "carlini_wagner" float32 [m], NaN where none was found.
@@ -210,7 +215,7 @@ def nearest(net, attacked, images, generator):
     rows = torch.randperm(len(attacked.rows), generator=generator)[:min(NEAREST, images or NEAREST)]
     norms = torch.empty(0)
     if len(rows):
-        result = SHORTEST(net, attacked.images[rows], attacked.labels[rows], generator=0)
+        result = search(net, attacked.images[rows], attacked.labels[rows], generator=0)
         norms = result.distance.where(result.success, torch.nan)
     return {"step": attacked.size[rows].cpu().numpy(), "carlini_wagner": norms.cpu().numpy()}
 
@@ -301,7 +306,7 @@ def by_profile(images, **more):
         architecture=["sutton-vgg-tiny", "sutton-vgg-short", "sutton-vgg-short"], dropout=DROPOUT,
         epochs=[8, 100, EPOCHS],
         images_train=[64, 64, images], images_test=[8, 100, 2_000], images_attack=[2, 6, images],
-        images_random=[1, 3, images], draws=[4, 20, 2_000], seed=0) | more)
+        images_random=[1, 3, images], draws=[4, 20, 2_000], search=[None, None, None], seed=0) | more)
 
 
 CIFAR10 = by_profile(10_000, architecture=LARGE, classes=[2, 2, 10], epochs=[8, 80, EPOCHS],
@@ -314,10 +319,15 @@ def sized(settings):
     return {name: settings[name] for name in SIZES if name in settings}
 
 
+def short(scale):
+    """The argument of a small run alone: a shorter search for nearest examples."""
+    return {} if scale.search is None else {"search": scale.search}
+
+
 def pair(scale, a, b, **more):
     """The arguments of the problem of classes a and b."""
     return dict(class_a=a, class_b=b, architecture=scale.architecture, seed=scale.seed, **sized(vars(scale)),
-                **more)
+                **short(scale), **more)
 
 
 def measure_cifar10(class_a, class_b, *, pictures, **settings):
@@ -355,7 +365,7 @@ DIMENSION = 3072  # values of an image
 # `sizes` are radii of the L-infinity ball of noise.
 NOISE = scales(problems=[1, 1, 9], architecture=LARGE, dropout=DROPOUT, epochs=[8, 2, EPOCHS],
                images_train=[64, 128, 10_000], images_test=[8, 60, 2_000], images_attack=[2, 8, 10_000],
-               draws=[4, 10, 2_000], sizes=(0.1, 0.5, 1.0), seed=0)
+               draws=[4, 10, 2_000], search=[None, None, None], sizes=(0.1, 0.5, 1.0), seed=0)
 
 
 def measure_noise(class_a, class_b, **settings):
@@ -649,7 +659,7 @@ def plan_study(scale):
     few = screen()[:scale.networks]
     return {(p, f"{n[0]}-d{n[1]:g}-p{n[2]:g}", epochs, seed): dict(
         classes=list(PAIRS[p]), architecture=NORMALISED[n[0]], dropout=n[1], penalty=n[2],
-        seed=scale.seed + seed, **sized(vars(scale)) | {"epochs": epochs})
+        seed=scale.seed + seed, **short(scale), **sized(vars(scale)) | {"epochs": epochs})
         for p, n, epochs, seed in study_runs(scale.epochs)
         if n in few and (epochs == scale.epochs or (p, n, seed) in FIRST)}
 
@@ -670,7 +680,7 @@ def measure_clothes(class_a, class_b, penalty, **settings):
 
 def plan_clothes(scale):
     """One run a network. A class of clothes has 6,000 training images, one of CIFAR-10 5,000."""
-    sizes = sized(vars(scale)) | {"images_train": scale.images_train * 6 // 5}
+    sizes = short(scale) | sized(vars(scale)) | {"images_train": scale.images_train * 6 // 5}
     return {(name_of("fashion_mnist", *LOOKED_AT), f"{n[0]}-d{n[1]:g}-p{n[2]:g}"): dict(
         class_a=LOOKED_AT[0], class_b=LOOKED_AT[1], architecture=SHORT[n[0]], dropout=n[1], penalty=n[2],
         seed=scale.seed, **sizes) for n in SECOND[:scale.networks]}
