@@ -189,8 +189,9 @@ def stuck(item, rows, rules, others):
             continue
         own, used = [rows, *(others[n][0] for n in rule.others)], [item.id, *rule.others]
         printed = [reference.paper(item.paper)[name] for name in used]
-        tried = [own] * all(result is not None for result in own)     # else of a page that records nothing
-        tried += [[published.rows(*of) for of in zip(printed, own)]] * all(i.rows for i in printed)
+        # The published ones first: a small run lacks much of what claims are judged on.
+        tried = [[published.rows(*of) for of in zip(printed, own)]] * all(i.rows for i in printed)
+        tried += [own] * all(result is not None for result in own)    # else of a page that records nothing
         if why := one_sided(rule, tried, [i.keys for i in printed]):
             lines.append(f"{item.title}, “{phrase}”: {why}")
     return lines

@@ -31,7 +31,7 @@ from shared.training.recipe import Recipe
 from tests.outputs.examples import Noise, training_images, untrained, weights_after
 
 CPU = torch.device("cpu")
-FAST, SMOKE = Recipe(epochs=2, images=400, batch=40), models.SMOKE
+FAST, SMOKE = Recipe(epochs=2, images=400, batch=40), replace(models.SMOKE, images=None)    # None: all
 
 
 @pytest.fixture(scope="module")

@@ -201,14 +201,17 @@ if __name__ == "__main__":
     import report.page  # noqa: F401  (of every page)
     import tests.flips  # noqa: F401
     import workflow.run  # noqa: F401
-    from report import parameters
+    from report import parameters, zoo
     from shared.data import sets
 
-    # What each run would do first, the same each time: the form of notebooks, parameters, sample data.
+    # What each run would do first, the same each time: the form of notebooks, parameters, sample data, the
+    # code of networks.
     nbformat.validate(nbformat.v4.new_notebook())
     parameters.declared(parameters.script_of("ren/iii_borderline"))
     for name in ("mnist", "cifar10"):
         sets.load(name, profile="smoke")
+    for name in ("chen-lenet", "he-small", "ren-a", "shu-lenet"):
+        zoo.digest(name)
     # What each would do last: take torch's libraries apart, and count what was compiled.
     for known in [*weakref.finalize._registry]:
         known.atexit = False

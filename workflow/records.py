@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 import traceback
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from pathlib import Path
 
 from report import parameters, reference, repository
@@ -58,11 +58,13 @@ def rebuild(names, folder):
     order.prepare()
     env = ALONE | {"BOUNDARY_RESULTS": str(folder)}
     with ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _begin, (env,)) as pool:
+        running = {}
         while order.is_active():
-            ready = order.get_ready()
-            for name, (seconds, error) in zip(ready, pool.map(run_script, ready)):
-                yield name, seconds, error
-            order.done(*ready)
+            running |= {pool.submit(run_script, name): name for name in order.get_ready()}
+            for ended in wait(running, return_when=FIRST_COMPLETED).done:
+                name = running.pop(ended)
+                yield name, *ended.result()
+                order.done(name)
 
 
 # ---- comparing -------------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ page = start("audit/printed_numbers", globals())
 
 # %%
 scale = page.scale(
-    smoke=dict(draws=20, pairs=10_000),
+    smoke=dict(draws=5, pairs=10_000),
     quick=dict(draws=40, pairs=50_000),
     paper=dict(draws=200, pairs=200_000),
 )

@@ -115,7 +115,7 @@ def by_the_paper(net, image, label, points, *, loss=squared_error, towards=lambd
 # boundaries; one has two classes, the other six. Every fifth label is wrong, so that some images are misclassified.
 
 # %%
-scale = page.scale(smoke=dict(images=20, draws=30, trials=2_000),
+scale = page.scale(smoke=dict(images=10, draws=20, trials=2_000),
                    quick=dict(images=30, draws=60, trials=6_000),
                    paper=dict(images=30, draws=60, trials=6_000))
 both = definitions.Comparison(by_the_paper, scale.images, scale.draws, page)

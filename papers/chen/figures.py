@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
+from scipy.spatial.distance import cdist
 
 from papers.chen.experiments import DATASETS, PAPER, PRINTED, SPELT
 from report import display
@@ -241,8 +242,7 @@ def between(numbers, unit="%", digits=3):
 # ---- maps ------------------------------------------------------------------------------------------------
 def grouped(points, labels):
     """Of points [n, 2] of a map, the share (percent) whose nearest other point has their label."""
-    points = np.asarray(points, float)
-    apart = ((points[:, None] - points[None]) ** 2).sum(2)
+    apart = cdist(points, points, "sqeuclidean")
     np.fill_diagonal(apart, np.inf)
     labels = np.asarray(labels)
     return float(100 * (labels[apart.argmin(1)] == labels).mean())

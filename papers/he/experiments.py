@@ -341,7 +341,7 @@ line_searches = Experiment("he/line-searches", search_by_steps, plan_line_search
 # ---- Section 5: classifiers of boundary distances --------------------------------------------------------
 AUDITED = 500   # points of a block's line searches that are judged twice, but in a small run
 CLASSIFIER_SCALE = scales(
-    **NETWORKS, blocks=[1, 1, 100], iterations=[3, 5, 1000], coarser=[15, 3, 1], audited=[500, 500, AUDITED],
+    **NETWORKS, blocks=[1, 1, 100], iterations=[3, 5, 1000], coarser=[15, 3, 1], audited=[20, 500, AUDITED],
     mnist=[dict(sample=3, size=3, directions=18, training=5),
            dict(sample=8, size=8, directions=36, training=100),
            dict(sample=10_000, size=100, directions=784, training=2000)],

@@ -301,7 +301,7 @@ def _plane(models, x, u, v, reach, size):
 
 
 # ---- scales ----------------------------------------------------------------------------------------------
-_IMAGE = dict(aims=[1, 2, 9], images=[1, 1, 5], count=[6, 10, 100], least=[2, 4, 80], sizes=[3, 5, 40],
+_IMAGE = dict(aims=[1, 2, 9], images=[1, 1, 5], count=[4, 10, 100], least=[2, 4, 80], sizes=[3, 5, 40],
               samples=[10, 50, 1000], seed=0)
 # Of Section 2.1; `lengths` are networks of 3 to 12 epochs, which the attacks `again` attack, too.
 _LENET = _IMAGE | dict(
@@ -313,7 +313,7 @@ _LENET = _IMAGE | dict(
              Family("mnist", "shu-lenet", recipes.LENGTHS, 10)],
     attacks=[SHORT, SHORT, SWEEPS], script=[SHORT["bim-l1"], SHORT["bim-l1"], SCRIPT],
     again=[("nf",), ("nf",), tuple(SWEEPS)], digits=[1, 1, 10], tested=[100, 1000, 10_000],
-    projected=[100, 300, 2000], starts=[3, 10, 200], size=[5, 9, 121])
+    projected=[100, 300, 2000], starts=[2, 10, 200], size=[5, 9, 121])
 LENET = scales(**_LENET)
 # Of the pages that show planes and boxes around the digit of Section 2.1: in small runs three attacks alone.
 _THREE = {name: SHORT[name] for name in ("nf", "cw2", "fgsm")}
