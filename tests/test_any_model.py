@@ -73,7 +73,7 @@ FROM_GRADIENTS = {
     "OptMargin": OptMargin(rate=0.05, c=1.0, searches=2, iterations=8, members=3)}
 ATTACKS = FROM_GRADIENTS | {"RandomSearch": RandomSearch(Linf(0.2), 8),
                             "SquareSearch": SquareSearch(Linf(0.2), 8),
-                            "Pointwise": Pointwise(levels=100, repetitions=3, halvings=1, rounds=1)}
+                            "Pointwise": Pointwise(levels=20, repetitions=1, halvings=1, rounds=1)}
 
 
 def surveyed(model, x):

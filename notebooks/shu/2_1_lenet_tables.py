@@ -48,8 +48,9 @@ page = start("shu/2_1_lenet_tables", globals())
 # Every table and figure of the section beside the printed one; {ref}`the page on ten LeNets <shu-2-1>` has what they come to.
 
 # %%
-# At full scale this page shows what the page on ten LeNets has computed; else it computes its smallest runs.
-scale = page.scale(**experiments.LENET | {"quick": experiments.LENET["smoke"]})
+# At full scale this page shows what the page on ten LeNets has computed; else it computes its smallest runs,
+# of three attacks.
+scale = page.scale(**experiments.TABLES)
 networks, projection, sweeps, fifty = map(page.results, (
     experiments.lenet_networks, experiments.projection, experiments.lenet_sweeps, experiments.lenet_fifty))
 

@@ -319,6 +319,8 @@ LENET = scales(**_LENET)
 _THREE = {name: SHORT[name] for name in ("nf", "cw2", "fgsm")}
 ONE_DIGIT = scales(**_LENET | dict(attacks=[_THREE, _THREE, {}], aims=[0, 0, 9], least=[2, 2, 80],
                                    sizes=[3, 3, 40], size=[9, 41, 121]))
+# Of the page of tables, which at full scale shows what the page before has computed.
+TABLES = LENET | dict.fromkeys(("smoke", "quick"), LENET["smoke"] | {"attacks": _THREE})
 # Of Section 2.2.
 MLP = scales(
     **_IMAGE, attack=[SHORT["cw2"], SHORT["cw2"], SWEEPS["cw2"]], digits=[1, 1, 10],
