@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 import torch
 
-from papers.shu import alarms, beyond, claims, figures, toy
+from papers.shu import alarms, beyond, claims, figures, planes, toy
 
 SIDE = 28
 
@@ -200,3 +200,16 @@ def test_networks_of_two_pixels_fit_their_images_and_differ_by_their_seed():
     assert all((model(x).argmax(1) == y).double().mean() > 0.75 for model in models)
     assert len(first) == toy.SIDE**2 and (first - second).abs().max() > 0.1
     assert toy.plane()[1].flatten().tolist() == pytest.approx([1 / (toy.SIDE - 1), 0])
+
+
+def test_a_coarser_grid_keeps_the_digit_and_cuts_a_narrow_band_into_pieces():
+    """Two networks disagree on two rows, which one odd column connects in the ball and another outside."""
+    answers, middle = np.zeros((2, 11, 11), int), 5
+    answers[1, [middle - 2, middle + 2]] = 1
+    answers[1, middle - 2:middle + 3, middle + 1] = 1
+    answers[1, :, 1] = 1
+    runs = pd.DataFrame([{"planes": {"nf cw2": {"answers": answers, "reach": 4.0, "at": []}}}])
+    assert planes.pieces(runs) == {"nf cw2": (1, 1)}
+    assert planes.pieces(runs, every=2) == {"nf cw2": (2, 1)}
+    facts = planes.counts(runs, every=2)
+    assert (facts["planes"], facts["with_several"], facts["most"], facts["joined"]) == (1, 1, 2, 1)
