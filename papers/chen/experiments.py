@@ -2,6 +2,7 @@
 import contextlib
 import copy
 import dataclasses
+import math
 from functools import partial
 
 import numpy as np
@@ -49,12 +50,13 @@ AGAIN = {"natural": ("lenet",), "dense": ("fcn-1", "fcn-2"), "convolutional": ("
 
 
 # ---- scales ----------------------------------------------------------------------------------------------
+# `steps` is the share of an attack's steps that is made.
 SCALE = scales(
     datasets=[("mnist",), ("mnist",), tuple(DATASETS)], dataset="all",
     models=[("lenet",), ("lenet", "squeezenet"), None], recipe=[models.SMOKE, models.NATURAL, models.NATURAL],
     robust=[False, False, True], images_train=[100, 500, 55_000], held_out=[100, 300, 5_000],
-    longest=[1, 1, 16], images_attack=[12, 24, 10_000], draws=[20, 50, 1_000], near=[2, 5, 50],
-    directions=[2, 5, 20], again=[1, 0, 5], seed=0)
+    longest=[1, 1, 16], images_attack=[12, 24, 10_000], steps=[0.25, 1, 1], draws=[20, 50, 1_000],
+    near=[2, 5, 50], directions=[2, 5, 20], again=[1, 0, 5], seed=0)
 
 
 def small(*names):
@@ -134,7 +136,8 @@ def plan(kind):
             dataset=data, architecture=architecture, options=options,
             recipe=dataclasses.replace(scale.recipe, **models.OWN.get(architecture, {})),
             hook=hook_on(data) if robust else None,
-            attacks=suspects_on(data) if kind == "suspects" else attacks_on(data),
+            attacks={name: dataclasses.replace(attack, steps=math.ceil(scale.steps * attack.steps))
+                     for name, attack in (suspects_on if kind == "suspects" else attacks_on)(data).items()},
             asked=_asked(kind, data, SPELT[name]), other_lengths=kind != "suspects" and name in CHEAP,
             images_train=min(scale.images_train, 45_000 if data == "cifar10" else 55_000),
             held_out=scale.held_out, longest=scale.longest, images_attack=scale.images_attack,

@@ -174,7 +174,7 @@ def blocks(scale, size):
 # ---- Section 3: OptMargin against region classification --------------------------------------------------
 ATTACK_SCALE = scales(
     **NETWORKS, tested=[5, 20, 1000], sample=[2, 6, 100], whole=[2, 6, 100], margin=[2, 3, 25],
-    blocks=[1, 1, 20], iterations=[3, 10, 1000], shown=[2, 4, 4], tried=[1, 1, 25],
+    blocks=[1, 1, 20], iterations=[3, 10, 1000], shown=[2, 4, 4], tried=[1, 1, 25], asked=[1, 4, 4],
     trained=[(models.SMOKE, models.SMOKE), (models.SMOKE, models.QUICK),
              (models.NATURAL_SHORT, models.NATURAL_FAST)])
 
@@ -236,7 +236,7 @@ def plan_settings(scale):
     planned_attacks, planned = plan_attacks(scale), {}
     trained = dict(zip(("short", "quick"), scale.trained))
     for name, (_, changes) in SETTINGS.items():
-        for net, kind in ASKED[:1 if name in ("together", *trained) else None]:
+        for net, kind in ASKED[:1 if name in ("together", *trained) else scale.asked]:
             if given := planned_attacks.get((net, kind, 0)):
                 recipe = trained.get(name, given["subject"].recipe)
                 planned[name, net, kind] = given | dict(
