@@ -28,7 +28,7 @@ from tests import flips
 SCALE = SimpleNamespace(datasets=("mnist", "cifar10"), models=None, seed=0,
                         recipe=models.NATURAL, dataset="all", robust=True,
                         images_train=55_000, held_out=500, longest=8,
-                        images_attack=100, draws=5, near=2, directions=2)
+                        images_attack=100, steps=1, draws=5, near=2, directions=2)
 IMAGES = 40
 
 

@@ -15,7 +15,7 @@ from report.cell import Cell, bare
 from report.experiment import labelled
 
 SCALE = dict(nets=experiments.subjects("paper"), rate=None, sample=10, whole=10, margin=5, blocks=20,
-             iterations=9, shown=4, tried=3, tested=8, seed=0, subject="all",
+             iterations=9, shown=4, tried=3, asked=4, tested=8, seed=0, subject="all",
              trained=(recipes.NATURAL_SHORT, recipes.NATURAL_FAST))
 
 
