@@ -136,7 +136,7 @@ def facts(*frames):
     half = len(both) // 2
     models = pd.DataFrame(both.keys(), columns=("data", "model")).groupby("data", sort=False).model
     return {"all": len(PRINTED), "true": counts(both, TRUE), "predicted": counts(both, PREDICTED),
-            "names": " and ".join(f"{len(names)} on {data}" for data, names in models),
+            "names": ", ".join(f"{len(names)} on {data}" for data, names in models),
             "flipped": figures.between(100 * figures.success(pair[1], "text") for pair in both.values()),
             "unprotected": sum(figures.success(pair[1], "text") > 0.5 for pair in both.values()),
             "upper": {"of": half, "rise": sum(gap > 0 for gap in gaps["original"][:half]),
