@@ -204,12 +204,12 @@ def test_networks_of_two_pixels_fit_their_images_and_differ_by_their_seed():
 
 def test_a_coarser_grid_keeps_the_digit_and_cuts_a_narrow_band_into_pieces():
     """Two networks disagree on two rows, which one odd column connects in the ball and another outside."""
-    answers, middle = np.zeros((2, 11, 11), int), 5
-    answers[1, [middle - 2, middle + 2]] = 1
-    answers[1, middle - 2:middle + 3, middle + 1] = 1
+    answers, centre = np.zeros((2, 11, 11), int), 5
+    answers[1, [centre - 2, centre + 2]] = 1
+    answers[1, centre - 2:centre + 3, centre + 1] = 1
     answers[1, :, 1] = 1
     runs = pd.DataFrame([{"planes": {"nf cw2": {"answers": answers, "reach": 4.0, "at": []}}}])
     assert planes.pieces(runs) == {"nf cw2": (1, 1)}
-    assert planes.pieces(runs, every=2) == {"nf cw2": (2, 1)}
-    facts = planes.counts(runs, every=2)
+    assert planes.pieces(runs, stride=2) == {"nf cw2": (2, 1)}
+    facts = planes.counts(runs, stride=2)
     assert (facts["planes"], facts["with_several"], facts["most"], facts["joined"]) == (1, 1, 2, 1)

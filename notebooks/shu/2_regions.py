@@ -125,7 +125,7 @@ page.text(planes, lambda runs: counts(runs) | {"radius": figures.DELTA},
         "paper's radius (6, read as a square: L2 norm {radius}). In {with_several} the area is in pieces, "
         "at most {most}. In {joined} of these all pieces join in the plane, outside the circle. The circle "
         "uses distances before clipping to [0, 1]; clipping can bring a point into the ball.")
-page.text(planes, lambda runs: counts(runs, every=2),
+page.text(planes, lambda runs: counts(runs, stride=2),
         "How many pieces there are depends on the grid: with every second of its points, the area is in "
         "pieces in {with_several} planes, at most {most}, and in {joined} of these all join.")
 

@@ -36,23 +36,23 @@ def _spanned(name):
 
 
 # ---- pieces of disagreement --------------------------------------------------------------------------------
-def pieces(runs, every=1):
+def pieces(runs, stride=1):
     """`{plane: (connected pieces of disagreement inside the ball, areas of the plane that they belong to)}`.
 
-    Of the planes through two boxes; `every` is 2 for every second point of both axes, the digit among them.
+    Of the planes through two boxes; `stride` is 2 for every second point of both axes, the digit among them.
     """
     counts = {}
     for name, (answers, axis) in of_boxes(runs).items():
-        taken = slice(len(axis) // 2 % every, None, every)
+        taken = slice(len(axis) // 2 % stride, None, stride)
         apart, inside = (answers != answers[0]).any(0)[taken, taken], figures.near(axis[taken])
         areas = ndimage.label(apart)[0][apart & inside]
         counts[name] = int(ndimage.label(apart & inside)[1]), len(np.unique(areas))
     return counts
 
 
-def counts(runs, every=1):
+def counts(runs, stride=1):
     """Of the planes through two boxes: how many there are, and the disagreement inside the ball."""
-    both = list(pieces(runs, every).values())
+    both = list(pieces(runs, stride).values())
     numbers = [count for count, _ in both]
     return {"networks": max(len(answers) for answers, *_ in figures.of_runs(runs).values()),
             "planes": len(numbers), "with_any": sum(c > 0 for c in numbers),
